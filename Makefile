@@ -1,0 +1,125 @@
+# The front door: `make demo` ends with a picture, `make test` with a green line. CMake does the work.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+
+JOBS ?= $(shell nproc)
+PRESETS := release scalar clang debug asan tsan coverage
+
+# Debian packages
+BUILD_PACKAGES := gcc libc6-dev cmake ninja-build libpng-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) python3 clang libomp-dev
+PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
+
+.DEFAULT_GOAL := build
+.PHONY: build help deps deps-build deps-test demo test check-all bench coverage format format-check clean
+
+build: ## the release build, in build/release
+	@$(call configure,release)
+	@$(call build,release,all)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+deps: ## install the Debian packages that any of these needs
+	@$(call need,$(PACKAGES))
+
+deps-build:
+	@$(call need,$(BUILD_PACKAGES))
+
+deps-test:
+	@$(call need,$(TEST_PACKAGES))
+
+demo: deps-build ## pour a heap of sand and take its picture
+	@$(call configure,release)
+	@$(call build,release,heap repose-splat)
+	@mkdir -p out
+	build/release/heap out/heap.csv && build/release/repose-splat out/heap.csv -o heap.png
+	@echo "The picture is $(CURDIR)/heap.png"
+
+test: deps-test ## what must pass before a commit
+	@$(start)
+	@$(call step,layers,tools/layers --check)
+	@$(call build_step,release,all)
+	@$(call step,release: tests,ctest --preset release)
+	@$(call build_step,clang,all)
+	@$(call build_step,asan,unit_tests)
+	@$(call step,asan: unit tests,ctest --preset asan -L unit)
+	@$(call finish,tests)
+
+check-all: deps ## every preset with every test
+	@$(start)
+	@$(call step,layers,tools/layers --check)
+	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
+	@$(call finish,presets)
+
+bench: deps-build ## time the kernels; ARGS= goes to repose-bench
+	@$(call configure,release)
+	@$(call build,release,repose-bench)
+	@build/release/repose-bench $(ARGS)
+
+coverage: deps ## which lines of src/ the tests reach
+	@$(start)
+	@$(call build_step,coverage,all)
+	@find build/coverage -name '*.gcda' -delete
+	@$(call step,coverage: tests,ctest --preset coverage)
+	@gcovr --root . --filter src/ --exclude-directories '.*CompilerIdC' build/coverage
+
+SOURCES = $(shell find include src apps tests bench examples -name '*.[ch]' 2>/dev/null)
+
+format: ## put the sources into the project's layout
+	@clang-format -i $(SOURCES)
+
+format-check: ## name the files that `make format` would change
+	@bad=0; for f in $(SOURCES); do clang-format $$f | cmp -s - $$f || { echo $$f; bad=1; }; done; exit $$bad
+
+clean: ## remove what was built and what the demo made
+	rm -rf build out heap.png
+
+# $(call need,packages): install those that are missing; without a word when none is
+define need
+	if ! command -v dpkg-query >/dev/null; then \
+		echo "No dpkg here, so nothing was installed. Needed, by their Debian names: $(1)" >&2; exit 0; \
+	fi; \
+	missing=$$(for p in $(1); do \
+		dpkg-query -W -f='$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; \
+	done); \
+	if [[ -n $$missing ]]; then \
+		echo "Installing" $$missing; \
+		run="env DEBIAN_FRONTEND=noninteractive"; [[ $$(id -u) == 0 ]] || run="sudo $$run"; \
+		log=$$(mktemp); \
+		if ! { $$run apt-get update && $$run apt-get install -y --no-install-recommends $$missing; } >$$log 2>&1; then \
+			cat $$log >&2; echo "Could not install" $$missing >&2; exit 1; \
+		fi; \
+		rm $$log; \
+	fi
+endef
+
+# $(call configure,preset), $(call build,preset,targets): progress on a terminal, else silent
+define configure
+	command -v cmake >/dev/null || { echo "cmake is missing: make deps installs what is needed" >&2; exit 1; }; \
+	said=$$(cmake --preset $(1) 2>&1) || { echo "$$said" >&2; exit 1; }
+endef
+build = cmake --build --preset $(1) -j $(JOBS) --target $(2) -- $(if $(MAKE_TERMOUT),,--quiet)
+
+# $(call step,name,command): one line when it works; else the end of what it said, passed tests left out
+define step
+	mkdir -p build/log; log="build/log/$(subst $() ,-,$(subst :,,$(1))).log"; began=$$(date +%s); \
+	printf '%-24s' "$(1)"; \
+	if { $(2); } >"$$log" 2>&1; then \
+		echo "ok, $$(sed -n 's/.*tests passed, 0 tests failed out of \(.*\)/\1 tests, /p' "$$log")$$(( $$(date +%s) - began )) s"; \
+	else \
+		echo "$(call red,FAILED)"; grep -v -e ' Passed ' -e '^ *Start ' "$$log" | tail -n 200 || true; \
+		echo "$(call red,$(1) FAILED) (all of it: $$log)"; exit 1; \
+	fi
+endef
+build_step = $(call step,$(1): build,cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) --target $(2) -- --quiet)
+
+start = mkdir -p build/log; date +%s >build/log/start
+finish = echo "$(call green,All $(1) passed) in $$(( $$(date +%s) - $$(cat build/log/start) )) s."
+
+# colour and progress on a terminal only
+ESC := $(shell printf '\033')
+red = $(if $(MAKE_TERMOUT),$(ESC)[31m$(1)$(ESC)[0m,$(1))
+green = $(if $(MAKE_TERMOUT),$(ESC)[32m$(1)$(ESC)[0m,$(1))

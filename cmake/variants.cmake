@@ -1,0 +1,81 @@
+# Hot code is compiled once per variant: dimension, spline order, precision and instruction set are
+# constants in it. These are the only lists. Adding an entry compiles the sources for it and puts it into
+# the generated variant_list.h, from which kernels.c and laws.c make the tables that worlds choose from.
+set(REPOSE_DIMENSIONS 2 3)
+set(REPOSE_ORDERS 1 2 3)
+set(REPOSE_REAL_BITS 32 64)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(known_isas plain avx2 avx512)
+else()
+  set(known_isas plain)
+endif()
+set(REPOSE_ISAS "${known_isas}" CACHE STRING "Instruction sets to compile the kernels for")
+foreach(isa IN LISTS REPOSE_ISAS)
+  if(NOT isa IN_LIST known_isas)
+    message(FATAL_ERROR "REPOSE_ISAS: want some of \"${known_isas}\" on this machine, got \"${isa}\"")
+  endif()
+endforeach()
+if(NOT "plain" IN_LIST REPOSE_ISAS)
+  message(FATAL_ERROR "REPOSE_ISAS: \"plain\" must be among them, it is what any machine can run")
+endif()
+
+set(isa_flags_plain "")
+set(isa_flags_avx2 -mavx2 -mfma)
+set(isa_flags_avx512 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512)
+
+# One variant as an object library whose objects become part of the target.
+# repose_add_variant(target name isa DEFINITIONS ... SOURCES ...)
+function(repose_add_variant target name isa)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "DEFINITIONS;SOURCES")
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS} RP_ISA=${isa})
+  target_compile_options(${name} PRIVATE ${isa_flags_${isa}})
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${name}>)
+endfunction()
+
+function(repose_write_variant_list header macro rows)
+  list(JOIN rows " \\\n    " rows)
+  file(CONFIGURE OUTPUT ${header} CONTENT
+       "// Written by cmake/variants.cmake.\n#pragma once\n#define ${macro}(X) \\\n    ${rows}\n")
+endfunction()
+
+# Sources of src/kernel: per dimension, order, precision and instruction set. X(dim, order, bits, isa)
+function(repose_add_kernel_variants target)
+  set(rows "")
+  foreach(dim IN LISTS REPOSE_DIMENSIONS)
+    foreach(order IN LISTS REPOSE_ORDERS)
+      foreach(bits IN LISTS REPOSE_REAL_BITS)
+        foreach(isa IN LISTS REPOSE_ISAS)
+          repose_add_variant(${target} kernel_${dim}d_q${order}_f${bits}_${isa} ${isa}
+                             DEFINITIONS RP_DIM=${dim} RP_ORDER=${order} RP_REAL_BITS=${bits}
+                             SOURCES ${ARGN})
+          list(APPEND rows "X(${dim}, ${order}, ${bits}, ${isa})")
+        endforeach()
+      endforeach()
+    endforeach()
+  endforeach()
+  repose_write_variant_list(${REPOSE_GENERATED}/kernel/variant_list.h RP_FOR_EACH_KERNEL_VARIANT
+                            "${rows}")
+endfunction()
+
+# Sources of src/model: per dimension, precision and instruction set. X(dim, bits, isa)
+function(repose_add_law_variants target)
+  set(rows "")
+  foreach(dim IN LISTS REPOSE_DIMENSIONS)
+    foreach(bits IN LISTS REPOSE_REAL_BITS)
+      foreach(isa IN LISTS REPOSE_ISAS)
+        repose_add_variant(${target} model_${dim}d_f${bits}_${isa} ${isa}
+                           DEFINITIONS RP_DIM=${dim} RP_REAL_BITS=${bits}
+                           SOURCES ${ARGN})
+        list(APPEND rows "X(${dim}, ${bits}, ${isa})")
+      endforeach()
+    endforeach()
+  endforeach()
+  repose_write_variant_list(${REPOSE_GENERATED}/model/variant_list.h RP_FOR_EACH_LAW_VARIANT
+                            "${rows}")
+endfunction()

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything public in one include.
+#pragma once
+#include "base.h"
+#include "world.h"

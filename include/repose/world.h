@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world of sand: describe it with defs, step it, look at its particles.
+//
+//     rp_world_def def = rp_default_world_def();       // change what differs, then
+//     rp_world_create(&def, &world);                   // materials, sand, walls, and
+//     rp_world_run_frame(world);                       // one frame of time at a go
+//
+// SI units and radians throughout; y points up. In a 2D world (plane strain) the third component of
+// every vector is ignored and a slice one metre thick is meant.
+#pragma once
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rp_world rp_world;
+
+typedef enum rp_precision { RP_SINGLE, RP_DOUBLE } rp_precision;
+
+/// How velocity travels between particles and grid.
+typedef enum rp_transfer {
+    RP_APIC, ///< affine: keeps angular momentum (the default)
+    RP_PIC,  ///< plain interpolation: very dissipative, for comparison
+    RP_FLIP, ///< increments, blended with PIC by rp_world_def.flip
+} rp_transfer;
+
+/// A vector that changes with time, such as gravity in a tilting box. Must be pure: the same t gives the
+/// same vector. Called on the stepping thread only.
+typedef struct rp_vector_of_time {
+    void (*call)(void *context, double t, double out[3]); ///< NULL: use the constant instead
+    void *context;
+} rp_vector_of_time;
+
+typedef struct rp_world_def {
+    int dimension;                     ///< 2 or 3
+    rp_precision precision;            ///< single is the default; double for exactness checks
+    int order;                         ///< of the spline: 1 linear, 2 quadratic, 3 cubic
+    rp_transfer transfer;              ///<
+    double flip;                       ///< share of FLIP in RP_FLIP, 0 to 1; the rest is PIC
+    double dx;                         ///< grid spacing [m]
+    double fps;                        ///< frames per second of simulated time [1/s]
+    double gravity[3];                 ///< [m/s^2]
+    rp_vector_of_time gravity_of_time; ///< replaces `gravity` when its call is not NULL
+    double cfl;                        ///< cells that the fastest particle may cross in a step
+    double dt_max;                     ///< upper bound on a step [s]
+    int period[3];                     ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
+    int fields;                        ///< separate velocity fields; particles of two fields do not feel each other
+    int threads;                       ///< 0: as many as the process may use
+    uint64_t seed;                     ///< of every random number in the world
+    const char *isa;                   ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
+    const rp_allocator *allocator;     ///< NULL: the library's own
+    uint32_t cookie;                   ///< filled in by rp_default_world_def()
+} rp_world_def;
+
+/// 3D, single precision, quadratic APIC, 24 fps, gravity (0, -9.81, 0), one field; dx must be set.
+RP_API rp_world_def rp_default_world_def(void);
+
+/// @param[out] world owned by the caller; NULL on failure
+RP_API rp_result rp_world_create(const rp_world_def *def, rp_world **world);
+RP_API void rp_world_destroy(rp_world *world);
+
+/// What a friction angle means for the yield cone (docs/theory.md, The friction angle).
+typedef enum rp_yield_fit {
+    RP_FIT_DEFAULT,      ///< compression in 3D, plane strain in 2D
+    RP_FIT_COMPRESSION,  ///< Klar 2016: matches Mohr-Coulomb in triaxial compression
+    RP_FIT_PLANE_STRAIN, ///< matches Mohr-Coulomb in plane strain; exact in 2D
+    RP_FIT_SLOPE,        ///< a flowing slope settles at the friction angle
+    RP_FIT_INSCRIBED,    ///< the cone inside Mohr-Coulomb's pyramid
+    RP_FIT_MIDDLE,       ///< through the inner corners of the pyramid (triaxial extension)
+} rp_yield_fit;
+
+typedef enum rp_material_kind { RP_SAND, RP_ELASTIC } rp_material_kind;
+
+typedef struct rp_material_def {
+    rp_material_kind kind;
+    double density;              ///< bulk density at rest [kg/m^3]
+    double young;                ///< Young's modulus [Pa]
+    double poisson;              ///< Poisson's ratio, > -1 and < 0.5
+    double friction_angle;       ///< [rad]; not used when friction_coefficient is given or hardening is on
+    rp_yield_fit yield_fit;      ///< what the angle means
+    double friction_coefficient; ///< shear over normal stress at yield; < 0: use friction_angle
+    bool hardening;              ///< friction angle follows h0 + (h1 q - h3) exp(-h2 q)
+    double hardening_h[4];       ///< h0 [rad], h1 [rad], h2 [1], h3 [rad]
+    double cohesion;             ///< c_C, as stress norm [Pa]
+    bool volume_correction;      ///< undo the volume that sand gains when it separates
+    uint32_t cookie;             ///< filled in by the default functions
+} rp_material_def;
+
+/// Dry sand: 2200 kg/m^3, E 3.537e5 Pa, nu 0.3, 35 degrees, volume correction on, hardening off.
+RP_API rp_material_def rp_default_sand_def(void);
+/// A soft solid of sand's density that never yields.
+RP_API rp_material_def rp_default_elastic_def(void);
+
+typedef struct rp_material { uint16_t index; } rp_material;
+
+RP_API rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_material *material);
+
+/// A box filled with particles on a jittered lattice. The mass of the box is exact.
+typedef struct rp_box_def {
+    rp_material material;
+    double lower[3], upper[3];      ///< [m]
+    int per_axis;                   ///< particles along each axis of a grid cell; 2 is 8 per cell in 3D
+    double jitter;                  ///< 0 for a perfect lattice, 1 for up to half a spacing to either side
+    double velocity[3];             ///< [m/s] at the origin
+    double velocity_gradient[3][3]; ///< d v_i / d x_j [1/s]; also sets the affine state
+    int field;                      ///< which velocity field
+    uint32_t cookie;
+} rp_box_def;
+
+RP_API rp_box_def rp_default_box_def(void);
+
+/// @param[out] added particles created; may be NULL
+/// @return on failure the world is exactly as it was
+RP_API rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *added);
+
+/// Particles at given places. Each stands for the same volume.
+typedef struct rp_points_def {
+    rp_material material;
+    int64_t count;
+    const double *position;  ///< [count][3] [m]
+    const double *velocity;  ///< [count][3] [m/s]; NULL: `0`
+    const double *gradient;  ///< [count][3][3] affine state [1/s]; NULL: `0`
+    double volume;           ///< of each particle at rest [m^3]
+    int field;
+    uint32_t cookie;
+} rp_points_def;
+
+RP_API rp_points_def rp_default_points_def(void);
+/// @param[out] first id of the first particle, the others follow; may be NULL
+RP_API rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_t *first);
+
+/// Remove the particles with these ids at the start of the next step.
+/// @param[out] removed how many of them existed; may be NULL
+RP_API rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, int64_t *removed);
+
+typedef enum rp_contact {
+    RP_STICKY,   ///< what touches it moves with it
+    RP_SLIP,     ///< slides along, never lifts off
+    RP_SEPARATE, ///< slides along with friction, may lift off
+} rp_contact;
+
+/// A flat wall: everything behind the plane is solid.
+typedef struct rp_plane_def {
+    double point[3], normal[3]; ///< the normal points into the free side; need not be a unit vector
+    rp_contact contact;
+    double friction;            ///< Coulomb coefficient for slip and separate
+    uint32_t cookie;
+} rp_plane_def;
+
+/// The ground: through the origin, normal up, sticky.
+RP_API rp_plane_def rp_default_plane_def(void);
+RP_API rp_result rp_world_add_plane(rp_world *world, const rp_plane_def *def);
+/// The inside of a box as planes, one a side (4 in 2D, 6 in 3D).
+RP_API rp_result rp_world_add_walls(rp_world *world, const double lower[3], const double upper[3],
+                                    rp_contact contact, double friction);
+
+/// One step, of a length that ends on the frame's end or before.
+RP_API rp_result rp_world_step(rp_world *world);
+/// Steps until the frame's end, exactly.
+RP_API rp_result rp_world_run_frame(rp_world *world);
+
+/// What bounded the last step.
+typedef enum rp_limiter {
+    RP_LIMIT_NONE,     ///< no step yet
+    RP_LIMIT_FRAME,    ///< the end of the frame was nearer than any limit
+    RP_LIMIT_MAX,      ///< rp_world_def.dt_max
+    RP_LIMIT_SPEED,    ///< the fastest particle may cross `cfl` cells
+    RP_LIMIT_GRADIENT, ///< velocity gradient times step at most 0.3
+    RP_LIMIT_ELASTIC,  ///< elastic waves
+    RP_LIMITER_COUNT,
+} rp_limiter;
+RP_API const char *rp_limiter_name(rp_limiter limiter);
+
+typedef enum rp_stage { RP_STAGE_SORT, RP_STAGE_P2G, RP_STAGE_GRID, RP_STAGE_G2P, RP_STAGE_COUNT } rp_stage;
+RP_API const char *rp_stage_name(rp_stage stage);
+
+typedef struct rp_stats {
+    int64_t frame, step;        ///< whole frames done; steps since the start
+    double time;                ///< [s]
+    double dt;                  ///< of the last step [s]
+    rp_limiter limiter;         ///< what bounded it
+    int64_t particles;          ///< alive
+    int64_t born, removed;      ///< since the start, initial ones included in born
+    double max_speed;           ///< of any particle [m/s]
+    double max_gradient;        ///< Frobenius norm of the velocity gradient [1/s]
+    double dropped_momentum;    ///< on nodes too light to carry a velocity, summed over all steps [kg m/s]
+    int64_t sorts;              ///< full sorts since the start
+    int64_t pages, node_pages;  ///< of the block-sparse grid
+    double seconds[RP_STAGE_COUNT]; ///< wall time spent since the start
+    size_t memory;              ///< bytes held by particles and grid
+} rp_stats;
+
+RP_API void rp_world_stats(const rp_world *world, rp_stats *out);
+/// The instruction set in use: "plain", "avx2" or "avx512".
+RP_API const char *rp_world_isa(const rp_world *world);
+
+/// Sums over all particles, in double, in memory order.
+typedef struct rp_totals {
+    double mass;             ///< [kg]
+    double momentum[3];      ///< [kg m/s]
+    double angular[3];       ///< about the origin, affine part included [kg m^2/s]; 2D: only [2]
+    double kinetic, elastic; ///< energies [J]; kinetic without the affine part
+    double center[3];        ///< of mass [m]
+} rp_totals;
+RP_API void rp_world_totals(const rp_world *world, rp_totals *out);
+
+/// Names a particle column, see src/core/fields.h and rp_column_name().
+typedef enum rp_column_id {
+    RP_COL_POSITION, ///< [m]
+    RP_COL_VELOCITY, ///< [m/s]
+    RP_COL_AFFINE,   ///< C, d * d [1/s]
+    RP_COL_STRAIN,   ///< Hencky tensor, 3 in 2D (xx yy xy), 6 in 3D (xx yy zz xy xz yz)
+    RP_COL_HARDENING,
+    RP_COL_VOLUME_GAIN,
+    RP_COL_VOLUME_RATIO,
+    RP_COL_STRENGTH,
+    RP_COL_GROUP,
+    RP_COL_ID,
+    RP_COL_COUNT,
+} rp_column_id;
+RP_API const char *rp_column_name(rp_column_id column);
+/// Components of a column in this world; 0 when the world does not keep it.
+RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
+/// Copy a column in memory order, as double, to out[particles][components].
+/// Every column is copied in the same order as long as no step is taken in between.
+RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
+
+/// The whole state as one block of bytes; a world made with the same calls goes on from it bit for bit.
+/// @param[out] data released by rp_state_free()
+RP_API rp_result rp_world_save(const rp_world *world, void **data, size_t *size);
+/// @return on failure the world is as it was
+RP_API rp_result rp_world_restore(rp_world *world, const void *data, size_t size);
+RP_API void rp_state_free(void *data);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,228 @@
+#include "base/memory.h"
+
+#include "base/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// ---- the default allocator ----
+
+static void *default_allocate(size_t size, size_t align, void *context)
+{
+    (void)context;
+    if (align < sizeof(void *)) {
+        align = sizeof(void *);
+    }
+    const bool huge = size >= RP_HUGE_PAGE;
+    if (huge && align < RP_HUGE_PAGE) {
+        align = RP_HUGE_PAGE;
+    }
+    void *memory = NULL;
+    if (posix_memalign(&memory, align, size) != 0) {
+        return NULL;
+    }
+    if (huge) {
+        // only advice: a kernel without huge pages serves small ones
+        (void)madvise(memory, size, MADV_HUGEPAGE);
+    }
+    return memory;
+}
+
+static void default_release(void *memory, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    free(memory);
+}
+
+const rp_allocator *rp_default_allocator(void)
+{
+    static const rp_allocator standard = {default_allocate, default_release, NULL};
+    return &standard;
+}
+
+// ---- what the rest is made of ----
+
+static void out_of_memory(size_t bytes, const char *what)
+{
+    rp_fail(RP_ERR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}
+
+// No object is larger than PTRDIFF_MAX; saying so here keeps the sums below from wrapping around.
+static bool too_big(size_t bytes) { return bytes > PTRDIFF_MAX - RP_HUGE_PAGE; }
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + RP_CACHE_LINE - 1) / RP_CACHE_LINE * RP_CACHE_LINE;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+// ---- growing arrays ----
+
+rp_result rp_buffer_reserve(rp_buffer *buffer, const rp_allocator *a, size_t bytes, size_t keep,
+                            const char *what)
+{
+    RP_ASSERT(keep <= buffer->bytes);
+    if (bytes <= buffer->bytes) {
+        return RP_OK;
+    }
+
+    // no more than asked: callers that grow often know better by how much
+    void *data = NULL;
+    if (!too_big(bytes)) {
+        data = a->allocate(whole_lines(bytes), RP_CACHE_LINE, a->context);
+    }
+    if (data == NULL) {
+        out_of_memory(bytes, what);
+        return RP_ERR_MEMORY;
+    }
+    if (keep > 0) {
+        memcpy(data, buffer->data, keep);
+    }
+    rp_buffer_free(buffer, a);
+    *buffer = (rp_buffer){data, whole_lines(bytes)};
+    return RP_OK;
+}
+
+void rp_buffer_free(rp_buffer *buffer, const rp_allocator *a)
+{
+    if (buffer->data != NULL) {
+        a->release(buffer->data, buffer->bytes, a->context);
+    }
+    *buffer = (rp_buffer){0};
+}
+
+// ---- small objects ----
+
+void *rp_new(const rp_allocator *a, size_t bytes, const char *what)
+{
+    void *object = too_big(bytes) ? NULL : a->allocate(bytes, RP_CACHE_LINE, a->context);
+    if (object == NULL) {
+        out_of_memory(bytes, what);
+        return NULL;
+    }
+    return memset(object, 0, bytes);
+}
+
+void rp_delete(const rp_allocator *a, void *object, size_t bytes)
+{
+    if (object != NULL) {
+        a->release(object, bytes, a->context);
+    }
+}
+
+// ---- the scratch arena ----
+
+enum {
+    FIRST_BLOCK = 64 << 10,
+    HEADER = RP_CACHE_LINE, // of a block; what it hands out starts behind it
+};
+
+struct rp_arena_block {
+    struct rp_arena_block *next;
+    size_t bytes; // behind the header
+    size_t used;  // as it was when another block came into use
+};
+
+_Static_assert(sizeof(struct rp_arena_block) <= HEADER, "a block's data starts on a cache line");
+
+// Sets no sentence: rp_arena_reset() does without.
+static struct rp_arena_block *new_block(const rp_allocator *a, size_t bytes)
+{
+    struct rp_arena_block *block = NULL;
+    if (!too_big(bytes)) {
+        block = a->allocate(HEADER + bytes, RP_CACHE_LINE, a->context);
+    }
+    if (block != NULL) {
+        *block = (struct rp_arena_block){.bytes = bytes};
+    }
+    return block;
+}
+
+static void free_blocks(rp_arena *arena)
+{
+    const rp_allocator *a = arena->allocator;
+    for (struct rp_arena_block *block = arena->block, *next; block != NULL; block = next) {
+        next = block->next;
+        a->release(block, HEADER + block->bytes, a->context);
+    }
+    arena->block = NULL;
+    arena->used = 0;
+}
+
+static size_t capacity_of(const rp_arena *arena)
+{
+    size_t bytes = 0;
+    for (const struct rp_arena_block *block = arena->block; block != NULL; block = block->next) {
+        bytes += block->bytes;
+    }
+    return bytes;
+}
+
+// Puts a block with that much room in front.
+static bool use_block_with_room(rp_arena *arena, size_t bytes)
+{
+    if (arena->block != NULL) {
+        if (bytes <= arena->block->bytes - arena->used) {
+            return true;
+        }
+        arena->block->used = arena->used;
+    }
+
+    // a full block may have an emptier one behind it, above all after a reset that could not merge
+    struct rp_arena_block **link = &arena->block;
+    while (*link != NULL && bytes > (*link)->bytes - (*link)->used) {
+        link = &(*link)->next;
+    }
+    struct rp_arena_block *block = *link;
+    if (block != NULL) {
+        *link = block->next;
+    } else {
+        const size_t half = capacity_of(arena) / 2;
+        block = new_block(arena->allocator, larger(bytes, larger(FIRST_BLOCK, whole_lines(half))));
+        if (block == NULL) {
+            return false;
+        }
+    }
+    block->next = arena->block;
+    arena->block = block;
+    arena->used = block->used;
+    return true;
+}
+
+void rp_arena_init(rp_arena *arena, const rp_allocator *a) { *arena = (rp_arena){.allocator = a}; }
+
+void *rp_arena_get(rp_arena *arena, size_t bytes, const char *what)
+{
+    // never nothing, so that two empty arrays are two places
+    const size_t room = too_big(bytes) ? 0 : whole_lines(larger(bytes, 1));
+    if (room == 0 || !use_block_with_room(arena, room)) {
+        out_of_memory(bytes, what);
+        return NULL;
+    }
+    char *memory = (char *)arena->block + HEADER + arena->used;
+    arena->used += room;
+    return memory;
+}
+
+void rp_arena_reset(rp_arena *arena)
+{
+    arena->used = 0;
+    if (arena->block == NULL) {
+        return;
+    }
+    if (arena->block->next != NULL) {
+        struct rp_arena_block *merged = new_block(arena->allocator, capacity_of(arena));
+        if (merged != NULL) {
+            free_blocks(arena);
+            arena->block = merged;
+        }
+    }
+    for (struct rp_arena_block *block = arena->block; block != NULL; block = block->next) {
+        block->used = 0;
+    }
+}
+
+void rp_arena_free(rp_arena *arena) { free_blocks(arena); }

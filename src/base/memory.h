@@ -1,0 +1,43 @@
+// Memory of a world: an allocator the host may replace, growing arrays, and a step's scratch arena.
+#pragma once
+
+#include "repose/base.h"
+
+enum {
+    RP_CACHE_LINE = 64,
+    RP_HUGE_PAGE = 2 << 20, // arrays at least this big are aligned to it and ask for huge pages
+};
+
+// The allocator a world uses when its def names none: aligned, zeroing nothing, huge pages for big arrays.
+const rp_allocator *rp_default_allocator(void);
+
+// An array that remembers what it needs to be freed. Zero-initialise before first use.
+typedef struct rp_buffer {
+    void *data;
+    size_t bytes; // capacity
+} rp_buffer;
+
+// Make room for at least `bytes`, keeping the first `keep` bytes. On failure the buffer is as it was.
+rp_result rp_buffer_reserve(rp_buffer *buffer, const rp_allocator *a, size_t bytes, size_t keep,
+                            const char *what);
+void rp_buffer_free(rp_buffer *buffer, const rp_allocator *a);
+
+// A zeroed small object; NULL when there is no memory (rp_last_error() says so).
+void *rp_new(const rp_allocator *a, size_t bytes, const char *what);
+void rp_delete(const rp_allocator *a, void *object, size_t bytes);
+
+// Scratch memory of one step: bump allocation from blocks that are kept for the next step, so that
+// after the first steps a step allocates nothing. Not for use by several threads at once.
+typedef struct rp_arena {
+    const rp_allocator *allocator;
+    struct rp_arena_block *block; // the one in use first
+    size_t used;                  // bytes of the block in use
+} rp_arena;
+
+void rp_arena_init(rp_arena *arena, const rp_allocator *a);
+// 64-byte aligned, not zeroed; NULL when there is no memory (rp_last_error() says so).
+void *rp_arena_get(rp_arena *arena, size_t bytes, const char *what);
+// Forget everything handed out. Merges the blocks into one, so that the next step needs no new one;
+// when even that cannot be had, the old blocks stay.
+void rp_arena_reset(rp_arena *arena);
+void rp_arena_free(rp_arena *arena);

@@ -1,0 +1,31 @@
+// Results with a sentence, messages, and the two kinds of wrong (docs/architecture.md, Errors).
+#pragma once
+
+#include "repose/base.h"
+
+// Fills in the sentence and returns the code: `return rp_fail(RP_ERR_ARGUMENT, "...", ...)`.
+rp_result rp_fail(rp_result code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void rp_log(rp_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void rp_assert_failed(const char *condition, const char *file, int line);
+
+// A bug in our own code or a caller's. Checked in every build: it is never in an inner loop.
+#define RP_ASSERT(condition)                                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            rp_assert_failed(#condition, __FILE__, __LINE__);                                      \
+        }                                                                                          \
+    } while (0)
+
+// Leave the calling function with the result of a step that failed.
+#define RP_TRY(call)                                                                               \
+    do {                                                                                           \
+        const rp_result try_result_ = (call);                                                      \
+        if (try_result_ != RP_OK) {                                                                \
+            return try_result_;                                                                    \
+        }                                                                                          \
+    } while (0)
+
+// Every def struct carries this; it is how a def that did not start from its defaults is caught.
+#define RP_DEF_COOKIE 0x7e905eu

@@ -1,0 +1,54 @@
+#include "core/layout.h"
+
+rp_layout rp_layout_make(const rp_world_def *def)
+{
+    rp_layout l = {
+        .dim = def->dimension,
+        .order = def->order,
+        .precision = def->precision,
+        .h = def->dx,
+        .shift = 0.5 * (def->order - 1),
+        .nodes = 1,
+        .arena_reals = RP_QUAD,
+    };
+    for (int a = 0; a < 3; a++) {
+        l.cells[a] = RP_BLOCK_CELLS(l.dim, a);
+        l.arena[a] = RP_ARENA_NODES(l.dim, l.order, a);
+        l.period[a] = a < l.dim ? def->period[a] / l.cells[a] : 0;
+        l.nodes *= l.cells[a];
+        l.arena_reals *= l.arena[a];
+    }
+    // a row is read and written in whole vectors, so the last one hangs over by up to three nodes; then
+    // whole cache lines
+    l.arena_reals = (l.arena_reals + 4 * RP_QUAD + 15) / 16 * 16;
+    return l;
+}
+
+// Every third bit of the result, lowest first.
+static uint64_t spread_bits(uint64_t x)
+{
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x1f00000000ffffull;
+    x = (x | x << 16) & 0x1f0000ff0000ffull;
+    x = (x | x << 8) & 0x100f00f00f00f00full;
+    x = (x | x << 4) & 0x10c30c30c30c30c3ull;
+    return (x | x << 2) & 0x1249249249249249ull;
+}
+
+uint64_t rp_block_key(const int32_t block[3])
+{
+    uint64_t key = 0;
+    for (int a = 0; a < 3; a++) {
+        key |= spread_bits((uint64_t)(block[a] + RP_BLOCK_LIMIT)) << (2 - a);
+    }
+    return key;
+}
+
+void rp_block_wrap(const rp_layout *l, int32_t block[3])
+{
+    for (int a = 0; a < l->dim; a++) {
+        if (l->period[a] > 0) {
+            block[a] = (block[a] % l->period[a] + l->period[a]) % l->period[a];
+        }
+    }
+}

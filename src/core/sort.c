@@ -1,0 +1,521 @@
+// The full sort: particles to pages. Happens every few dozen steps, so it favours little memory over
+// speed: columns are moved one component at a time through one spare component.
+//
+//   1 code    where each particle goes, relative to its old page; counted per old page     parallel
+//   2 plan    streams (old page -> new page, or births -> new page) sorted by key          serial
+//   3 source  for every new slot the slot or birth that fills it                           parallel
+//   4 move    each column through `source`                                                 parallel
+//
+// Everything that can fail comes before the first change to the set.
+#include "core/set.h"
+
+#include "base/result.h"
+#include "base/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REACH = 2,                 // blocks a particle may have crossed since the last sort
+    SPAN = 2 * REACH + 1,      //
+    CODES = SPAN * SPAN * SPAN,
+    CODE_DEAD = CODES,
+    CODE_LOST = CODES + 1,     // farther than REACH: the step's runaway check should have caught it
+    PAGE_CHUNK = 4,            // pages a thread takes at a go
+};
+#define FROM_BIRTH 0x80000000u
+#define FROM_NOWHERE UINT32_MAX
+
+// Particles of one old page (or of the inbox) that go to the same new page, in order.
+typedef struct stream {
+    uint64_t key;
+    int32_t block[3];
+    uint16_t field;
+    uint16_t code;  // which of the old page's particles
+    uint32_t order; // old page, or the number of old pages plus the first birth: ties keep this order
+    rp_local count;
+} stream;
+
+typedef struct birth_key {
+    uint64_t key;
+    int32_t block[3];
+    uint16_t field;
+    uint32_t index;
+} birth_key;
+
+typedef struct sorter {
+    rp_set *set;
+    uint16_t *code;                 // [old slot]
+    uint32_t (*cursor)[CODES];      // [old page]: count per code, then the next new slot per code
+    uint32_t *source;               // [new slot]
+    void *spare;                    // one component of every new slot
+    rp_page *new_page;
+    rp_local new_pages, new_slots, old_pages;
+    birth_key *birth;               // sorted
+    stream *stream;                 // sorted
+    bool lost;
+    // the column being moved
+    rp_column_id column;
+    int comp;
+} sorter;
+
+static int32_t floor_div(int32_t a, int32_t b)
+{
+    return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+// The cell of a stored position along one axis, clamped to what a code can tell.
+static int32_t stored_cell(const rp_set *set, rp_local slot, int axis)
+{
+    const void *at = rp_set_at(set, RP_COL_POSITION, slot, axis);
+    if (set->layout.precision == RP_SINGLE) {
+        return *(const int32_t *)at >> RP_FIXED_BITS;
+    }
+    const double x = floor(*(const double *)at);
+    return x > -1e3 && x < 1e3 ? (int32_t)x : 1000; // NaN too
+}
+
+static void code_offset(int code, int32_t offset[3])
+{
+    offset[0] = code / (SPAN * SPAN) - REACH;
+    offset[1] = code / SPAN % SPAN - REACH;
+    offset[2] = code % SPAN - REACH;
+}
+
+static void code_page(void *ctx, int64_t i, int thread)
+{
+    (void)thread;
+    sorter *s = ctx;
+    const rp_set *set = s->set;
+    const rp_page *page = &rp_set_page(set)[i];
+    uint32_t *count = s->cursor[i];
+    memset(count, 0, sizeof s->cursor[i]);
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+        int code = 0;
+        for (int a = 0; a < 3; a++) {
+            const int32_t offset =
+                a < set->layout.dim
+                    ? floor_div(stored_cell(set, slot, a), set->layout.cells[a])
+                    : 0;
+            if (offset < -REACH || offset > REACH) {
+                code = CODE_LOST;
+                break;
+            }
+            code = code * SPAN + offset + REACH;
+        }
+        if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) == RP_GROUP_DEAD) {
+            code = CODE_DEAD;
+        }
+        if (code < CODES) {
+            count[code]++;
+        } else if (code == CODE_LOST) {
+            __atomic_store_n(&s->lost, true, __ATOMIC_RELAXED);
+        }
+        s->code[slot] = (uint16_t)code;
+    }
+}
+
+static int compare_births(const void *pa, const void *pb)
+{
+    const birth_key *a = pa, *b = pb;
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    if (a->field != b->field) {
+        return a->field < b->field ? -1 : 1;
+    }
+    return a->index < b->index ? -1 : 1;
+}
+
+static int compare_streams(const void *pa, const void *pb)
+{
+    const stream *a = pa, *b = pb;
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    if (a->field != b->field) {
+        return a->field < b->field ? -1 : 1;
+    }
+    if (a->order != b->order) {
+        return a->order < b->order ? -1 : 1;
+    }
+    // periodic images of one page may meet in the same new page
+    return a->code < b->code ? -1 : a->code > b->code;
+}
+
+static rp_result check_block(const int32_t block[3])
+{
+    for (int a = 0; a < 3; a++) {
+        if (block[a] <= -RP_BLOCK_LIMIT || block[a] >= RP_BLOCK_LIMIT - 1) {
+            return rp_fail(RP_ERR_LIMIT,
+                           "a particle left the addressable space: block %d along axis %d, want "
+                           "less than %d from the origin",
+                           (int)block[a], a, RP_BLOCK_LIMIT);
+        }
+    }
+    return RP_OK;
+}
+
+// Which block a birth falls into, and its position relative to it [cells].
+static rp_result place_birth(const rp_set *set, rp_local index, int32_t block[3], double local[3])
+{
+    const rp_layout *l = &set->layout;
+    for (int a = 0; a < 3; a++) {
+        block[a] = 0;
+        local[a] = 0.0;
+        if (a < l->dim) {
+            const double metres = *(double *)rp_set_birth(set, RP_COL_POSITION, index, a);
+            const double x = metres / l->h - l->shift;
+            const double b = floor(x / l->cells[a]);
+            if (!(fabs(b) < RP_BLOCK_LIMIT - 1)) {
+                return rp_fail(RP_ERR_LIMIT,
+                               "a particle at %g m along axis %d lies outside the addressable "
+                               "space (less than %g m from the origin)",
+                               metres, a, (double)RP_BLOCK_LIMIT * l->cells[a] * l->h);
+            }
+            block[a] = (int32_t)b;
+            local[a] = x - b * l->cells[a];
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result key_births(const rp_set *set, birth_key *birth)
+{
+    for (rp_local i = 0; i < set->inbox.count; i++) {
+        birth_key *b = &birth[i];
+        double local[3];
+        RP_TRY(place_birth(set, i, b->block, local));
+        rp_block_wrap(&set->layout, b->block);
+        const uint16_t group = *(uint16_t *)rp_set_birth(set, RP_COL_GROUP, i, 0);
+        b->field = rp_set_group(set)[group].field;
+        b->key = rp_block_key(b->block);
+        b->index = (uint32_t)i;
+    }
+    qsort(birth, (size_t)set->inbox.count, sizeof *birth, compare_births);
+    return RP_OK;
+}
+
+// List what goes where. Returns the number of streams; with out NULL it only counts.
+static size_t list_streams(const sorter *s, stream *out)
+{
+    const rp_set *set = s->set;
+    size_t n = 0;
+    for (rp_local p = 0; p < s->old_pages; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (int code = 0; code < CODES; code++) {
+            if (s->cursor[p][code] == 0) {
+                continue;
+            }
+            if (out != NULL) {
+                int32_t offset[3];
+                code_offset(code, offset);
+                stream *to = &out[n];
+                *to = (stream){.field = page->field,
+                               .code = (uint16_t)code,
+                               .order = (uint32_t)p,
+                               .count = (rp_local)s->cursor[p][code]};
+                for (int a = 0; a < 3; a++) {
+                    to->block[a] = page->block[a] + offset[a];
+                }
+                rp_block_wrap(&set->layout, to->block);
+                to->key = rp_block_key(to->block);
+            }
+            n++;
+        }
+    }
+    for (rp_local i = 0; i < set->inbox.count;) {
+        rp_local end = i + 1;
+        while (end < set->inbox.count && s->birth[end].key == s->birth[i].key &&
+               s->birth[end].field == s->birth[i].field) {
+            end++;
+        }
+        if (out != NULL) {
+            out[n] = (stream){.key = s->birth[i].key,
+                              .field = s->birth[i].field,
+                              .order = (uint32_t)(s->old_pages + i),
+                              .count = end - i};
+            memcpy(out[n].block, s->birth[i].block, sizeof out[n].block);
+        }
+        n++;
+        i = end;
+    }
+    return n;
+}
+
+// Pages from sorted streams. Returns their number; with out NULL it only counts pages and slots.
+static rp_local lay_pages(const stream *streams, size_t n, rp_page *out, int64_t *slots)
+{
+    rp_local pages = 0;
+    int64_t end = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || streams[i].key != streams[i - 1].key ||
+            streams[i].field != streams[i - 1].field) {
+            end = (end + RP_LANES - 1) / RP_LANES * RP_LANES;
+            if (out != NULL) {
+                out[pages] = (rp_page){.key = streams[i].key,
+                                       .field = streams[i].field,
+                                       .first = (rp_local)end};
+                memcpy(out[pages].block, streams[i].block, sizeof out[pages].block);
+            }
+            pages++;
+        }
+        if (out != NULL) {
+            out[pages - 1].count += streams[i].count;
+        }
+        end += streams[i].count;
+    }
+    *slots = (end + RP_LANES - 1) / RP_LANES * RP_LANES;
+    return pages;
+}
+
+// Where each stream begins in the new slots, and the births' sources at once.
+static void aim_streams(sorter *s, size_t n)
+{
+    const stream *streams = s->stream;
+    rp_local page = -1, next = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || streams[i].key != streams[i - 1].key ||
+            streams[i].field != streams[i - 1].field) {
+            page++;
+            next = s->new_page[page].first;
+        }
+        if (streams[i].order < (uint32_t)s->old_pages) {
+            s->cursor[streams[i].order][streams[i].code] = (uint32_t)next;
+        } else {
+            const birth_key *birth = &s->birth[streams[i].order - (uint32_t)s->old_pages];
+            for (rp_local b = 0; b < streams[i].count; b++) {
+                s->source[next + b] = FROM_BIRTH | birth[b].index;
+            }
+        }
+        next += streams[i].count;
+    }
+    for (page = 0; page < s->new_pages; page++) {
+        const rp_local end = page + 1 < s->new_pages ? s->new_page[page + 1].first : s->new_slots;
+        for (rp_local i = s->new_page[page].first + s->new_page[page].count; i < end; i++) {
+            s->source[i] = FROM_NOWHERE;
+        }
+    }
+}
+
+static void source_page(void *ctx, int64_t i, int thread)
+{
+    (void)thread;
+    sorter *s = ctx;
+    const rp_page *page = &rp_set_page(s->set)[i];
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+        if (s->code[slot] < CODES) {
+            s->source[s->cursor[i][s->code[slot]]++] = (uint32_t)slot;
+        }
+    }
+}
+
+// The new position of a particle, relative to its new page, in the column's own type.
+static void move_position(const sorter *s, uint32_t from, int comp, void *out)
+{
+    const rp_set *set = s->set;
+    const bool single = set->layout.precision == RP_SINGLE;
+    if (from & FROM_BIRTH) {
+        int32_t block[3];
+        double local[3];
+        place_birth(set, (rp_local)(from & ~FROM_BIRTH), block, local);
+        if (single) {
+            *(int32_t *)out = (int32_t)lrint(ldexp(local[comp], RP_FIXED_BITS));
+        } else {
+            *(double *)out = local[comp];
+        }
+        return;
+    }
+    int32_t offset[3];
+    code_offset(s->code[from], offset);
+    const int32_t cells = offset[comp] * set->layout.cells[comp];
+    const void *at = rp_set_at(set, RP_COL_POSITION, (rp_local)from, comp);
+    if (single) {
+        // a far position may wrap round on the way, never at the end
+        *(uint32_t *)out = *(const uint32_t *)at - ((uint32_t)cells << RP_FIXED_BITS);
+    } else {
+        *(double *)out = *(const double *)at - cells;
+    }
+}
+
+static void gather_page(void *ctx, int64_t i, int thread)
+{
+    (void)thread;
+    const sorter *s = ctx;
+    const rp_set *set = s->set;
+    const rp_page *page = &s->new_page[i];
+    const int bytes = set->column[s->column].bytes;
+    const rp_local end = (page->first + page->count + RP_LANES - 1) / RP_LANES * RP_LANES;
+    for (rp_local slot = page->first; slot < end; slot++) {
+        char *out = (char *)s->spare + (size_t)slot * bytes;
+        const uint32_t from = s->source[slot];
+        if (from == FROM_NOWHERE) {
+            memset(out, 0, (size_t)bytes);
+        } else if (s->column == RP_COL_POSITION) {
+            move_position(s, from, s->comp, out);
+        } else {
+            const void *at =
+                from & FROM_BIRTH
+                    ? rp_set_birth(set, s->column, (rp_local)(from & ~FROM_BIRTH), s->comp)
+                    : rp_set_at(set, s->column, (rp_local)from, s->comp);
+            if (bytes == 4) {
+                memcpy(out, at, 4);
+            } else if (bytes == 8) {
+                memcpy(out, at, 8);
+            } else {
+                memcpy(out, at, 2);
+            }
+        }
+    }
+}
+
+static void put_back_page(void *ctx, int64_t i, int thread)
+{
+    (void)thread;
+    const sorter *s = ctx;
+    const rp_set *set = s->set;
+    const rp_page *page = &s->new_page[i];
+    const size_t tile = (size_t)RP_LANES * set->column[s->column].bytes;
+    for (rp_local slot = page->first; slot < page->first + page->count; slot += RP_LANES) {
+        memcpy(rp_set_at(set, s->column, slot, s->comp),
+               (const char *)s->spare + (size_t)(slot / RP_LANES) * tile, tile);
+    }
+}
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + RP_CACHE_LINE - 1) / RP_CACHE_LINE * RP_CACHE_LINE;
+}
+
+// Scratch is laid out as code | cursor | births | streams | source | new pages | spare; it grows as the
+// sizes of the later parts become known.
+enum { PART_CODE, PART_CURSOR, PART_BIRTHS, PART_STREAMS, PART_SOURCE, PART_PAGES, PART_SPARE, PARTS };
+
+static rp_result reserve_parts(sorter *s, rp_buffer *scratch, const size_t bytes[PARTS], int kept)
+{
+    size_t at[PARTS + 1] = {0};
+    for (int i = 0; i < PARTS; i++) {
+        at[i + 1] = at[i] + whole_lines(bytes[i]);
+    }
+    RP_TRY(rp_buffer_reserve(scratch, s->set->allocator, at[PARTS], at[kept], "sorting particles"));
+    char *data = scratch->data;
+    s->code = (uint16_t *)(data + at[PART_CODE]);
+    s->cursor = (uint32_t(*)[CODES])(data + at[PART_CURSOR]);
+    s->birth = (birth_key *)(data + at[PART_BIRTHS]);
+    s->stream = (stream *)(data + at[PART_STREAMS]);
+    s->source = (uint32_t *)(data + at[PART_SOURCE]);
+    s->new_page = (rp_page *)(data + at[PART_PAGES]);
+    s->spare = data + at[PART_SPARE];
+    return RP_OK;
+}
+
+static void mark_mixed_pages(rp_set *set)
+{
+    for (rp_local p = 0; p < set->pages; p++) {
+        rp_page *page = &rp_set_page(set)[p];
+        const uint16_t first = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, page->first, 0);
+        for (rp_local i = 1; i < page->count; i++) {
+            if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, page->first + i, 0) != first) {
+                page->flags |= RP_PAGE_MIXED;
+                break;
+            }
+        }
+    }
+}
+
+static rp_result reserve_columns(rp_set *set, rp_local slots, rp_local pages)
+{
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        rp_column *column = &set->column[c];
+        const size_t slot_bytes = (size_t)column->comps * column->bytes;
+        if (column->buffer.bytes < slot_bytes * (size_t)slots) {
+            // a little more than needed: a spreading heap needs a few more slots at every sort
+            RP_TRY(rp_buffer_reserve(&column->buffer, set->allocator,
+                                     slot_bytes * ((size_t)slots / 16 * 17 + 1024),
+                                     slot_bytes * (size_t)set->slots, rp_field_table[c].name));
+        }
+    }
+    const size_t page_bytes = (size_t)pages * sizeof(rp_page);
+    if (set->page_buffer.bytes < page_bytes) {
+        RP_TRY(rp_buffer_reserve(&set->page_buffer, set->allocator, page_bytes + page_bytes / 4,
+                                 (size_t)set->pages * sizeof(rp_page), "pages"));
+    }
+    return RP_OK;
+}
+
+static rp_result plan_and_move(sorter *s, rp_buffer *scratch, int threads)
+{
+    rp_set *set = s->set;
+    size_t bytes[PARTS] = {
+        [PART_CODE] = (size_t)set->slots * sizeof *s->code,
+        [PART_CURSOR] = (size_t)set->pages * sizeof *s->cursor,
+        [PART_BIRTHS] = (size_t)set->inbox.count * sizeof *s->birth,
+    };
+
+    // 1 code
+    RP_TRY(reserve_parts(s, scratch, bytes, 0));
+    RP_TRY(key_births(set, s->birth));
+    rp_parallel_for(threads, set->pages, PAGE_CHUNK, code_page, s);
+    if (s->lost) {
+        return rp_fail(RP_ERR_DIVERGED, "a particle crossed more than %d blocks between two sorts",
+                       REACH);
+    }
+
+    // 2 plan
+    const size_t streams = list_streams(s, NULL);
+    bytes[PART_STREAMS] = streams * sizeof *s->stream;
+    RP_TRY(reserve_parts(s, scratch, bytes, PART_STREAMS));
+    list_streams(s, s->stream);
+    for (size_t i = 0; i < streams; i++) {
+        RP_TRY(check_block(s->stream[i].block));
+    }
+    qsort(s->stream, streams, sizeof *s->stream, compare_streams);
+    int64_t slots;
+    s->new_pages = lay_pages(s->stream, streams, NULL, &slots);
+    if (slots > INT32_MAX / 2) {
+        return rp_fail(RP_ERR_LIMIT, "a particle set holds at most %d slots", INT32_MAX / 2);
+    }
+    s->new_slots = (rp_local)slots;
+
+    // room for everything, before anything changes
+    bytes[PART_SOURCE] = (size_t)slots * sizeof *s->source;
+    bytes[PART_PAGES] = (size_t)s->new_pages * sizeof *s->new_page;
+    bytes[PART_SPARE] = (size_t)slots * sizeof(uint64_t);
+    RP_TRY(reserve_parts(s, scratch, bytes, PART_SOURCE));
+    RP_TRY(reserve_columns(set, s->new_slots, s->new_pages));
+
+    // 3 source
+    lay_pages(s->stream, streams, s->new_page, &slots);
+    aim_streams(s, streams);
+    rp_parallel_for(threads, set->pages, PAGE_CHUNK, source_page, s);
+
+    // 4 move
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        s->column = c;
+        for (s->comp = 0; s->comp < set->column[c].comps; s->comp++) {
+            rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, gather_page, s);
+            rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, put_back_page, s);
+        }
+    }
+    memcpy(set->page_buffer.data, s->new_page, bytes[PART_PAGES]);
+    return RP_OK;
+}
+
+rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads)
+{
+    sorter s = {.set = set, .old_pages = set->pages};
+    RP_TRY(plan_and_move(&s, scratch, threads));
+
+    set->pages = s.new_pages;
+    set->slots = s.new_slots;
+    set->count += set->inbox.count - set->doomed;
+    set->doomed = 0;
+    set->inbox.count = 0;
+    set->travel = 0.0;
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        rp_buffer_free(&set->inbox.column[c], set->allocator);
+    }
+    mark_mixed_pages(set);
+    return RP_OK;
+}

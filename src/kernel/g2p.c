@@ -1,0 +1,325 @@
+// Grid to particle: gather velocity, its gradient and its affine moment; move; update strain
+// (docs/theory.md, G2P).
+//
+//   v_p      = sum_i w_ip v_i
+//   grad v_p = sum_i v_i (grad w_ip)^T
+//   C_p      = D^-1 sum_i w_ip v_i (x_i - x_p)^T          linear splines: C_p = grad v_p
+//   x_p     += dt sum_i w_ip v_i
+//
+// The nodes around a page are first copied into a local arena, so that a stencil is a few rows.
+#include "kernel/tile.h"
+
+// What a tile gathers, particle by particle.
+typedef struct gathered {
+    _Alignas(64) real v[RP_LANES][RP_QUAD]; // velocity, and the mass of the nodes
+    real g[DIM][RP_LANES][RP_QUAD];         // derivative along each axis [per cell]
+    real k[DIM][RP_LANES][RP_QUAD];         // moment along each axis [cells]
+} gathered;
+
+typedef struct local_arena {
+    _Alignas(64) real node[ARENA_NODES * RP_QUAD + 4 * RP_QUAD];
+} local_arena;
+
+// Nodes of one axis that a neighbour at `offset` blocks holds: [lo, hi) of the neighbour, and where they
+// lie in an arena.
+RP_INLINE void overlap(int offset, int block, int arena, int *lo, int *hi, int *at)
+{
+    const int first = offset * block + 1; // the neighbour's node 0 in arena coordinates
+    *lo = first < 0 ? -first : 0;
+    *hi = arena - first < block ? arena - first : block;
+    *at = first + *lo;
+}
+
+static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page *page, local_arena *out)
+{
+    memset(&out->node[ARENA_NODES * RP_QUAD], 0, sizeof(real) * 4 * RP_QUAD);
+    for (int n = 0; n < RP_NEAR; n++) {
+        int32_t offset[3];
+        rp_near_offset(n, offset);
+        if (DIM == 2 && offset[2] != 0) {
+            continue;
+        }
+        const real *from = rp_grid_nodes(grid, channel, (rp_local)page->near[n]);
+        int lo[3] = {0}, hi[3] = {1, 1, 1}, at[3] = {0};
+        static const int block[3] = {BLOCK_X, BLOCK_Y, BLOCK_Z}, arena[3] = {ARENA_X, ARENA_Y, ARENA_Z};
+        for (int a = 0; a < DIM; a++) {
+            overlap(offset[a], block[a], arena[a], &lo[a], &hi[a], &at[a]);
+        }
+        for (int x = lo[0]; x < hi[0]; x++) {
+#if RP_DIM == 2
+            memcpy(&out->node[(at[0] + x - lo[0]) * STEP_X + at[1] * STEP_Y],
+                   &from[(x * BLOCK_Y + lo[1]) * RP_QUAD],
+                   sizeof(real) * RP_QUAD * (size_t)(hi[1] - lo[1]));
+#else
+            for (int y = lo[1]; y < hi[1]; y++) {
+                memcpy(&out->node[(at[0] + x - lo[0]) * STEP_X + (at[1] + y - lo[1]) * STEP_Y +
+                                  at[2] * STEP_Z],
+                       &from[((x * BLOCK_Y + y) * BLOCK_Z + lo[2]) * RP_QUAD],
+                       sizeof(real) * RP_QUAD * (size_t)(hi[2] - lo[2]));
+            }
+#endif
+        }
+    }
+}
+
+// Everything one particle wants from its nodes.
+RP_INLINE void gather(const stencil_tile *s, int l, const real *arena, gathered *out)
+{
+    const real *node = arena + s->at[l];
+    row V = row_zero(), Gx = row_zero(), Kx = row_zero();
+#if RP_DIM == 2
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    {
+        const row r0 = row_load(node + i * STEP_X);
+        V = row_axpy(s->w[0][i][l], r0, V);
+        Gx = row_axpy(s->d[0][i][l], r0, Gx);
+        Kx = row_axpy(s->k[0][i][l], r0, Kx);
+    }
+#else
+    row Gy = row_zero(), Ky = row_zero();
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    {
+        row r0 = row_zero(), r1 = row_zero(), r2 = row_zero();
+        _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
+        {
+            const row r = row_load(node + i * STEP_X + j * STEP_Y);
+            r0 = row_axpy(s->w[1][j][l], r, r0);
+            r1 = row_axpy(s->d[1][j][l], r, r1);
+            if (RP_ORDER > 1) {
+                r2 = row_axpy(s->k[1][j][l], r, r2);
+            }
+        }
+        V = row_axpy(s->w[0][i][l], r0, V);
+        Gx = row_axpy(s->d[0][i][l], r0, Gx);
+        Gy = row_axpy(s->w[0][i][l], r1, Gy);
+        if (RP_ORDER > 1) {
+            Kx = row_axpy(s->k[0][i][l], r0, Kx);
+            Ky = row_axpy(s->w[0][i][l], r2, Ky);
+        }
+    }
+    row_sum(row_mul(Gy, row_spread(s->row_w[l])), out->g[1][l]);
+    row_sum(row_mul(Ky, row_spread(s->row_w[l])), out->k[1][l]);
+#endif
+    const row w = row_spread(s->row_w[l]);
+    row_sum(row_mul(V, w), out->v[l]);
+    row_sum(row_mul(V, row_spread(s->row_d[l])), out->g[ROW][l]);
+    row_sum(row_mul(V, row_spread(s->row_k[l])), out->k[ROW][l]);
+    row_sum(row_mul(Gx, w), out->g[0][l]);
+    row_sum(row_mul(Kx, w), out->k[0][l]);
+}
+
+// The value alone: what FLIP adds to a particle.
+RP_INLINE void gather_value(const stencil_tile *s, int l, const real *arena, real out[RP_QUAD])
+{
+    const real *node = arena + s->at[l];
+    row V = row_zero();
+    for (int i = 0; i < WIDTH; i++) {
+        for (int j = 0; j < (DIM == 3 ? WIDTH : 1); j++) {
+            const real w = s->w[0][i][l] * (DIM == 3 ? s->w[1][j][l] : 1);
+            V = row_axpy(w, row_load(node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0)), V);
+        }
+    }
+    row_sum(row_mul(V, row_spread(s->row_w[l])), out);
+}
+
+// Running extremes of a page, lane by lane.
+typedef struct extremes {
+    vec speed2, gradient2, move;
+    ivec bad;
+} extremes;
+
+static void update_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                          const real (*increment)[RP_LANES], const real *density)
+{
+    rp_set *set = job->set;
+    const rp_law_tile tile = {
+        .parameter = g->value,
+        .increment = increment,
+        .density = density,
+        .strain = rp_set_tile(set, RP_COL_STRAIN, slot),
+        .hardening = rp_set_has(set, RP_COL_HARDENING) ? rp_set_tile(set, RP_COL_HARDENING, slot) : NULL,
+        .volume_gain =
+            rp_set_has(set, RP_COL_VOLUME_GAIN) ? rp_set_tile(set, RP_COL_VOLUME_GAIN, slot) : NULL,
+    };
+    for (int law = 0; law < RP_LAW_COUNT; law++) {
+        if (g->laws == 1u << law) {
+            job->law[law].update(&tile);
+            return;
+        }
+    }
+    // several laws: each works on a copy of the tile as it was and keeps its own lanes
+    _Alignas(64) real before[SYM + 2][RP_LANES], after[SYM + 2][RP_LANES];
+    real *part[SYM + 2];
+    for (int c = 0; c < SYM; c++) {
+        part[c] = (real *)tile.strain + c * RP_LANES;
+    }
+    part[SYM] = tile.hardening;
+    part[SYM + 1] = tile.volume_gain;
+    for (int c = 0; c < SYM + 2; c++) {
+        if (part[c] != NULL) {
+            memcpy(before[c], part[c], sizeof before[c]);
+        }
+    }
+    for (int law = 0; law < RP_LAW_COUNT; law++) {
+        if (!(g->laws >> law & 1)) {
+            continue;
+        }
+        memcpy(after, before, sizeof after);
+        rp_law_tile copy = tile;
+        copy.strain = after;
+        copy.hardening = tile.hardening ? after[SYM] : NULL;
+        copy.volume_gain = tile.volume_gain ? after[SYM + 1] : NULL;
+        job->law[law].update(&copy);
+        for (int c = 0; c < SYM + 2; c++) {
+            for (int l = 0; l < RP_LANES && part[c] != NULL; l++) {
+                part[c][l] = g->law[l] == law ? after[c][l] : part[c][l];
+            }
+        }
+    }
+}
+
+// The low halves of the ids, for the dither.
+RP_INLINE ivec low_ids(const uint64_t *id)
+{
+    ivec out;
+    rint low[LANES];
+    for (int l = 0; l < LANES; l++) {
+        low[l] = (rint)(uint32_t)id[l];
+    }
+    memcpy(&out, low, sizeof out);
+    return out;
+}
+
+static void update_tile(const rp_transfer_job *job, rp_local slot, const group_lanes *g, gathered *in,
+                        real (*change)[RP_QUAD], extremes *most)
+{
+    rp_set *set = job->set;
+    _Alignas(64) real v[RP_QUAD][RP_LANES], grad[DIM][RP_QUAD][RP_LANES], moment[DIM][RP_QUAD][RP_LANES],
+        dv[RP_QUAD][RP_LANES], increment[DIM * DIM][RP_LANES], density[RP_LANES];
+    quads_to_lanes(in->v, v);
+    for (int a = 0; a < DIM; a++) {
+        quads_to_lanes(in->g[a], grad[a]);
+        quads_to_lanes(in->k[a], moment[a]);
+    }
+    if (change != NULL) {
+        quads_to_lanes(change, dv);
+    }
+
+    const double h = job->grid->layout.h;
+    const real per_cell = (real)(1.0 / h), cells = (real)(job->dt / h), dt = (real)job->dt;
+    const real flip = (real)job->flip;
+    const real volume = (real)(1.0 / (DIM == 3 ? h * h * h : h * h));
+    const uint32_t step_hash = (uint32_t)(job->seed ^ job->step * 0x9e3779b97f4a7c15ull) ^
+                               (uint32_t)((job->seed ^ job->step * 0x9e3779b97f4a7c15ull) >> 32);
+    stored *x = rp_set_tile(set, RP_COL_POSITION, slot);
+    real *velocity = rp_set_has(set, RP_COL_VELOCITY) ? rp_set_tile(set, RP_COL_VELOCITY, slot) : NULL;
+    real *C = rp_set_has(set, RP_COL_AFFINE) ? rp_set_tile(set, RP_COL_AFFINE, slot) : NULL;
+    const uint64_t *id = rp_set_tile(set, RP_COL_ID, slot);
+
+    for (int l = 0; l < RP_LANES; l += LANES) {
+        vec speed2 = vset(0), gradient2 = vset(0), move = vset(0);
+        const ivec ids = low_ids(id + l);
+        for (int i = 0; i < DIM; i++) {
+            const vec vi = vload(&v[i][l]);
+            const vec step = vi * cells;
+            position_move(x + i * RP_LANES + l, step, ids, step_hash, i);
+            move = vmax(vabs(step), move);
+            vec now = vi;
+            if (change != NULL) {
+                const vec kept = vload(velocity + i * RP_LANES + l) + vload(&dv[i][l]);
+                now = vfma(vset(flip), kept - vi, vi);
+            }
+            speed2 = vfma(now, now, speed2);
+            if (velocity != NULL) {
+                vstore(velocity + i * RP_LANES + l, now);
+            }
+            for (int j = 0; j < DIM; j++) {
+                const vec dvi = vload(&grad[j][i][l]) * per_cell;
+                gradient2 = vfma(dvi, dvi, gradient2);
+                vstore(&increment[i * DIM + j][l], dvi * dt);
+                if (C != NULL) {
+                    const vec affine = RP_ORDER == 1
+                                           ? dvi
+                                           : vload(&moment[j][i][l]) * (SPLINE_INERTIA_INVERSE * per_cell);
+                    vstore(C + (i * DIM + j) * RP_LANES + l, job->transfer == RP_APIC ? affine : vset(0));
+                }
+            }
+        }
+        vstore(&density[l], vload(&v[3][l]) * volume);
+        // comparisons that a NaN fails, so that it counts as bad
+        const ivec calm = vle(move, vset((real)RP_RUNAWAY_CELLS)) & vlt(speed2 + gradient2, vset(R(1e30)));
+        most->bad |= ~calm;
+        most->speed2 = vmax(speed2, most->speed2);
+        most->gradient2 = vmax(gradient2, most->gradient2);
+        most->move = vmax(move, most->move);
+    }
+    if (job->law != NULL && rp_set_has(set, RP_COL_STRAIN)) {
+        update_strain(job, slot, g, increment, density);
+        // the trace is NaN when any normal component is; sheared parts follow a step later
+        const real *strain = rp_set_tile(set, RP_COL_STRAIN, slot);
+        for (int l = 0; l < RP_LANES; l += LANES) {
+            vec sum = vset(0);
+            for (int c = 0; c < SYM; c++) {
+                sum += vabs(vload(strain + c * RP_LANES + l));
+            }
+            most->bad |= ~vlt(sum, vset(R(1e6)));
+        }
+    }
+}
+
+static double largest(vec a)
+{
+    real lane[LANES];
+    memcpy(lane, &a, sizeof a);
+    real most = lane[0];
+    for (int l = 1; l < LANES; l++) {
+        most = lane[l] > most ? lane[l] : most;
+    }
+    return (double)most;
+}
+
+void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local p, rp_page_report *out)
+{
+    const rp_page *page = &rp_set_page(job->set)[p];
+    const bool flip = job->transfer == RP_FLIP && rp_set_has(job->set, RP_COL_VELOCITY);
+    local_arena velocity, changes;
+    load_arena(job->grid, RP_CH_MOMENTUM, page, &velocity);
+    if (flip) {
+        load_arena(job->grid, RP_CH_IMPULSE, page, &changes);
+    }
+
+    group_lanes g;
+    if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
+        spread_uniform(job, page, &g);
+    }
+    extremes most = {vset(0), vset(0), vset(0), viset(0)};
+    for (rp_local first = 0; first < page->count; first += RP_LANES) {
+        const rp_local slot = page->first + first;
+        const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
+        stencil_tile s;
+        gathered in;
+        real change[RP_LANES][RP_QUAD];
+        if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
+            spread_groups(job, slot, &g);
+        }
+        if (lanes < RP_LANES) {
+            // lanes past the end gather nothing and stay zero
+            memset(&in, 0, sizeof in);
+            memset(change, 0, sizeof change);
+        }
+        stencil_fill(job, slot, &s);
+        for (int l = 0; l < lanes; l++) {
+            gather(&s, l, velocity.node, &in);
+            if (flip) {
+                gather_value(&s, l, changes.node, change[l]);
+            }
+        }
+        update_tile(job, slot, &g, &in, flip ? change : NULL, &most);
+    }
+    *out = (rp_page_report){
+        .speed2 = largest(most.speed2),
+        .gradient2 = largest(most.gradient2),
+        .move = largest(most.move),
+        .bad = vany(most.bad) != 0,
+    };
+}

@@ -1,0 +1,90 @@
+// Stored positions: int32 fixed point with 2^-26 cell in single precision, double otherwise.
+#pragma once
+
+#include "kernel/variant.h"
+
+typedef struct split_position {
+    ivec cell; // base node relative to the block
+    vec frac;  // in [0, 1]
+} split_position;
+
+#if RP_REAL_BITS == 32
+
+typedef int32_t stored;
+
+RP_INLINE split_position position_split(const stored *at)
+{
+    ivec x;
+    memcpy(&x, at, sizeof x);
+    const ivec one = viset((rint)1 << RP_FIXED_BITS);
+    return (split_position){
+        .cell = x >> RP_FIXED_BITS,
+        .frac = vtoreal(x & (one - 1)) * R(0x1p-26),
+    };
+}
+
+// Random numbers in [0, 1) per axis for rounding a move to the grid of positions without bias: an
+// undithered sum of tiny moves would stand still. A hash of the low half of the id and the step.
+RP_INLINE ivec mix32(ivec x)
+{
+#ifdef RP_PLAIN
+    uint32_t u = (uint32_t)x;
+#else
+    typedef uint32_t uvec __attribute__((vector_size(VEC_BYTES)));
+    uvec u = (uvec)x;
+#endif
+    u ^= u >> 16;
+    u *= 0x7feb352du;
+    u ^= u >> 15;
+    u *= 0x846ca68bu;
+    u ^= u >> 16;
+    return (ivec)u;
+}
+
+RP_INLINE vec dither(ivec id, uint32_t step_hash, int axis)
+{
+    const ivec h = mix32(mix32(id ^ viset((rint)step_hash)) + viset((rint)(0x9e3779b9u * (uint32_t)(axis + 1))));
+    // 23 bits: the sum with a fraction of a unit is exact enough, and the mean is centred
+    return vfma(vtoreal((h >> 9) & viset(0x7fffff)), vset(0x1p-23f), vset(0x1p-24f));
+}
+
+// Move by `cells`, at most four either way (more is a runaway, caught elsewhere).
+RP_INLINE void position_move(stored *at, vec cells, ivec id, uint32_t step_hash, int axis)
+{
+    ivec x;
+    memcpy(&x, at, sizeof x);
+    const vec bound = vset(4);
+    const vec bounded = vmax(vmin(cells, bound), -bound);
+    x += vtoint(vfloor(bounded * R(0x1p26) + dither(id, step_hash, axis)));
+    memcpy(at, &x, sizeof x);
+}
+
+#else
+
+typedef double stored;
+
+RP_INLINE split_position position_split(const stored *at)
+{
+    const vec x = vload(at), cell = vfloor(x);
+    return (split_position){.cell = vtoint(cell), .frac = x - cell};
+}
+
+RP_INLINE void position_move(stored *at, vec cells, ivec id, uint32_t step_hash, int axis)
+{
+    (void)id, (void)step_hash, (void)axis;
+    vstore(at, vload(at) + cells);
+}
+
+#endif
+
+// Where in an arena the base node of each particle's stencil is.
+RP_INLINE ivec arena_offset(const ivec cell[DIM])
+{
+    // the arena begins one cell before the block
+    static const rint step[3] = {STEP_X, STEP_Y, STEP_Z};
+    ivec at = viset(0);
+    for (int a = 0; a < DIM; a++) {
+        at += (cell[a] + 1) * step[a];
+    }
+    return at;
+}

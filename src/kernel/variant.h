@@ -1,0 +1,36 @@
+// Included first by every source that is compiled once per dimension, order, precision and instruction
+// set. Such a source keeps its helpers static, sizes its loops with DIM and WIDTH, and exports its entry
+// points as RP_VARIANT(name), e.g. rp_p2g_3d_q2_f32_avx2, so that the variant shows in profiles.
+#pragma once
+
+#include "base/simd.h"
+#include "core/layout.h"
+
+#if !defined(RP_DIM) || !defined(RP_ORDER)
+#error "built by cmake/variants.cmake, which sets RP_DIM and RP_ORDER"
+#endif
+
+enum {
+    DIM = RP_DIM,
+    SYM = DIM == 3 ? 6 : 3,
+    WIDTH = RP_ORDER + 1, // nodes reached along one axis
+    ROW = DIM - 1,        // the axis that is fastest in memory
+    OUTER = DIM - 1,      // the axes before it
+
+    BLOCK_X = RP_BLOCK_CELLS(DIM, 0),
+    BLOCK_Y = RP_BLOCK_CELLS(DIM, 1),
+    BLOCK_Z = RP_BLOCK_CELLS(DIM, 2),
+    BLOCK_NODES = BLOCK_X * BLOCK_Y * BLOCK_Z,
+    ARENA_X = RP_ARENA_NODES(DIM, RP_ORDER, 0),
+    ARENA_Y = RP_ARENA_NODES(DIM, RP_ORDER, 1),
+    ARENA_Z = RP_ARENA_NODES(DIM, RP_ORDER, 2),
+    ARENA_NODES = ARENA_X * ARENA_Y * ARENA_Z,
+    // steps in numbers of an arena from one node to the next along each axis
+    STEP_X = ARENA_Y * ARENA_Z * RP_QUAD,
+    STEP_Y = ARENA_Z * RP_QUAD,
+    STEP_Z = RP_QUAD,
+};
+
+#define RP_JOIN_(name, dim, order, bits, isa) rp_##name##_##dim##d_q##order##_f##bits##_##isa
+#define RP_JOIN(name, dim, order, bits, isa) RP_JOIN_(name, dim, order, bits, isa)
+#define RP_VARIANT(name) RP_JOIN(name, RP_DIM, RP_ORDER, RP_REAL_BITS, RP_ISA)

@@ -1,0 +1,128 @@
+// Looking at a world: columns, sums, and its whole state as bytes.
+#include "base/result.h"
+#include "sim/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Calls visit for every living particle, pages first, then those about to be born.
+typedef struct particle {
+    const rp_set *set;
+    const rp_page *page; // NULL: in the inbox, at place `slot`
+    rp_local slot;
+} particle;
+
+static double value(const particle *p, rp_column_id column, int comp)
+{
+    if (p->page != NULL) {
+        return rp_set_value(p->set, column, p->slot, comp, p->page);
+    }
+    const void *at = rp_set_birth(p->set, column, p->slot, comp);
+    switch (rp_field_table[column].kind) {
+    case RP_KIND_U16:
+        return *(const uint16_t *)at;
+    case RP_KIND_U64:
+        return (double)*(const uint64_t *)at;
+    case RP_KIND_POSITION:
+        return *(const double *)at;
+    case RP_KIND_REAL:
+        break;
+    }
+    return p->set->column[column].bytes == 4 ? *(const float *)at : *(const double *)at;
+}
+
+// The living particle after this one, in memory order; false at the end. Start with page = NULL, slot = -1
+// and *page_index = 0.
+static bool next_particle(particle *p, rp_local *page_index, bool *in_inbox)
+{
+    const rp_set *set = p->set;
+    while (!*in_inbox) {
+        if (*page_index == set->pages) {
+            *in_inbox = true;
+            p->page = NULL;
+            p->slot = -1;
+            break;
+        }
+        const rp_page *page = &rp_set_page(set)[*page_index];
+        p->slot = p->page == page ? p->slot + 1 : page->first;
+        p->page = page;
+        if (p->slot == page->first + page->count) {
+            ++*page_index;
+        } else if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, p->slot, 0) != RP_GROUP_DEAD) {
+            return true;
+        }
+    }
+    return ++p->slot < set->inbox.count;
+}
+
+#define FOR_PARTICLES(p, world)                                                                    \
+    particle p = {.set = &(world)->set, .slot = -1};                                               \
+    rp_local page_index_ = 0;                                                                      \
+    bool in_inbox_ = false;                                                                        \
+    while (next_particle(&p, &page_index_, &in_inbox_))
+
+int rp_world_column_comps(const rp_world *world, rp_column_id column)
+{
+    return column >= 0 && column < RP_COL_COUNT ? world->set.column[column].comps : 0;
+}
+
+rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out)
+{
+    const int comps = rp_world_column_comps(world, column);
+    if (comps == 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "this world keeps no column '%s'", rp_column_name(column));
+    }
+    FOR_PARTICLES(p, world)
+    {
+        for (int c = 0; c < comps; c++) {
+            *out++ = value(&p, column, c);
+        }
+    }
+    return RP_OK;
+}
+
+void rp_world_totals(const rp_world *world, rp_totals *out)
+{
+    *out = (rp_totals){0};
+    const int dim = world->def.dimension;
+    const double h = world->def.dx;
+    // APIC's particles turn: D : C is their spin; D is h^2 / 4 or h^2 / 3
+    const double inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
+    const bool affine = rp_set_has(&world->set, RP_COL_AFFINE) && world->def.order > 1;
+    FOR_PARTICLES(p, world)
+    {
+        const rp_group *g = &rp_set_group(p.set)[(int)value(&p, RP_COL_GROUP, 0)];
+        const rp_material_def *def = &world->material[g->material];
+        double x[3] = {0}, v[3] = {0}, C[3][3] = {{0}};
+        for (int a = 0; a < dim; a++) {
+            x[a] = value(&p, RP_COL_POSITION, a);
+            v[a] = value(&p, RP_COL_VELOCITY, a);
+            for (int b = 0; b < dim && affine; b++) {
+                C[a][b] = value(&p, RP_COL_AFFINE, a * dim + b);
+            }
+        }
+        out->mass += g->mass;
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            out->momentum[a] += g->mass * v[a];
+            out->center[a] += g->mass * x[a];
+            out->kinetic += 0.5 * g->mass * v[a] * v[a];
+            out->angular[a] +=
+                g->mass * (x[b] * v[c] - x[c] * v[b] + inertia * (C[c][b] - C[b][c]));
+        }
+        double trace = 0.0, square = 0.0;
+        for (int c = 0; c < rp_sym_comps(dim); c++) {
+            const double e = value(&p, RP_COL_STRAIN, c);
+            trace += c < dim ? e : 0.0;
+            square += (c < dim ? 1.0 : 2.0) * e * e;
+        }
+        const double mu = def->young / (2.0 * (1.0 + def->poisson));
+        const double lambda =
+            def->young * def->poisson / ((1.0 + def->poisson) * (1.0 - 2.0 * def->poisson));
+        out->elastic += g->volume * (mu * square + 0.5 * lambda * trace * trace);
+    }
+    for (int a = 0; a < 3 && out->mass > 0.0; a++) {
+        out->center[a] /= out->mass;
+    }
+}

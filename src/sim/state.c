@@ -1,0 +1,251 @@
+// The whole state of a world as one block of bytes: a header, what owners registered, the page table and
+// the columns in memory order. Restoring does not sort, so that a run goes on bit for bit.
+#include "base/result.h"
+#include "sim/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_MAGIC 0x3145544154535052ull // "RPSTATE1", little-endian
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are little-endian");
+
+typedef struct state_header {
+    uint64_t magic, bytes;
+    int32_t dim, order, precision, columns; // bit mask
+    int32_t groups, pages, slots, count, doomed, births;
+    double travel;
+} state_header;
+
+typedef struct page_record {
+    int32_t block[3], field, flags, first, count;
+} page_record;
+
+// Walks the same places in the same order for measuring, writing and reading.
+typedef struct cursor {
+    char *out;      // writing to, or NULL
+    const char *in; // reading from, or NULL
+    size_t at;
+} cursor;
+
+static void pass(cursor *c, void *data, size_t bytes)
+{
+    if (c->out != NULL) {
+        memcpy(c->out + c->at, data, bytes);
+    } else if (c->in != NULL) {
+        memcpy(data, c->in + c->at, bytes);
+    }
+    c->at += bytes;
+}
+
+static state_header header_of(const rp_world *world)
+{
+    const rp_set *set = &world->set;
+    state_header h = {
+        .magic = STATE_MAGIC,
+        .dim = set->layout.dim,
+        .order = set->layout.order,
+        .precision = (int32_t)set->layout.precision,
+        .groups = set->groups,
+        .pages = set->pages,
+        .slots = set->slots,
+        .count = set->count,
+        .doomed = set->doomed,
+        .births = set->inbox.count,
+        .travel = set->travel,
+    };
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        h.columns |= (int32_t)rp_set_has(set, c) << c;
+    }
+    return h;
+}
+
+// Bytes of a column's slots or of its births.
+static size_t column_bytes(const rp_set *set, int c, rp_local particles, bool births)
+{
+    const rp_column *column = &set->column[c];
+    const size_t each = births && c == RP_COL_POSITION ? sizeof(double) : column->bytes;
+    return (size_t)particles * column->comps * each;
+}
+
+// Everything after the header.
+static void pass_body(rp_world *world, cursor *c, const state_header *h)
+{
+    rp_set *set = &world->set;
+    for (int i = 0; i < world->registry.entries; i++) {
+        const rp_registry_entry *entry = &world->registry.entry[i];
+        pass(c, entry->data, entry->bytes);
+    }
+    for (int32_t p = 0; p < h->pages; p++) {
+        page_record record = {0};
+        if (c->out != NULL) {
+            const rp_page *page = &rp_set_page(set)[p];
+            record = (page_record){.block = {page->block[0], page->block[1], page->block[2]},
+                                   .field = page->field,
+                                   .flags = page->flags,
+                                   .first = page->first,
+                                   .count = page->count};
+        }
+        pass(c, &record, sizeof record);
+        if (c->in != NULL) {
+            rp_page *page = &rp_set_page(set)[p];
+            *page = (rp_page){.key = rp_block_key(record.block),
+                              .field = (uint16_t)record.field,
+                              .flags = (uint16_t)record.flags,
+                              .first = record.first,
+                              .count = record.count};
+            memcpy(page->block, record.block, sizeof page->block);
+        }
+    }
+    for (int i = 0; i < RP_COL_COUNT; i++) {
+        if (rp_set_has(set, i)) {
+            pass(c, set->column[i].buffer.data, column_bytes(set, i, h->slots, false));
+            pass(c, set->inbox.column[i].data, column_bytes(set, i, h->births, true));
+        }
+    }
+}
+
+rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
+{
+    // the walk is the same in both directions, so it takes a world that it may write to; here it reads
+    rp_world *readable = (rp_world *)(uintptr_t)world;
+    state_header h = header_of(world);
+    cursor measure = {0};
+    pass_body(readable, &measure, &h);
+    h.bytes = sizeof h + measure.at;
+    *data = malloc(h.bytes);
+    if (*data == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: %zu bytes for a saved state", (size_t)h.bytes);
+    }
+    memcpy(*data, &h, sizeof h);
+    cursor write = {.out = (char *)*data + sizeof h};
+    pass_body(readable, &write, &h);
+    *size = h.bytes;
+    return RP_OK;
+}
+
+void rp_state_free(void *data) { free(data); }
+
+// Would these pages and particles make a set? A state comes from outside: nothing in it is trusted.
+static rp_result check_pages(const rp_world *world, const state_header *h, const char *pages)
+{
+    int64_t end = 0, alive = 0;
+    for (int32_t p = 0; p < h->pages; p++) {
+        page_record r;
+        memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
+        bool good = r.first % RP_LANES == 0 && r.first >= end && r.count > 0 &&
+                    (int64_t)r.first + r.count <= h->slots && r.field >= 0 &&
+                    r.field < world->def.fields;
+        for (int a = 0; a < 3; a++) {
+            good = good && r.block[a] > -RP_BLOCK_LIMIT && r.block[a] < RP_BLOCK_LIMIT - 1;
+        }
+        if (!good) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: page %d is damaged", p);
+        }
+        end = (int64_t)r.first + r.count;
+        alive += r.count;
+    }
+    if (alive != h->count) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: pages hold %lld particles, the header says %d",
+                       (long long)alive, h->count);
+    }
+    return RP_OK;
+}
+
+static rp_result check_header(const rp_world *world, const void *data, size_t size, state_header *h)
+{
+    const rp_set *set = &world->set;
+    if (size < sizeof *h) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: %zu bytes are too few for a state", size);
+    }
+    memcpy(h, data, sizeof *h);
+    if (h->magic != STATE_MAGIC) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: these bytes are no state of this version");
+    }
+    const state_header own = header_of(world);
+    if (h->dim != own.dim || h->order != own.order || h->precision != own.precision ||
+        h->columns != own.columns || h->groups != own.groups) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "state: made by another world (dimension %d, order %d, precision %d, columns "
+                       "%x, groups %d; this one has %d, %d, %d, %x, %d)",
+                       h->dim, h->order, h->precision, (unsigned)h->columns, h->groups, own.dim,
+                       own.order, own.precision, (unsigned)own.columns, own.groups);
+    }
+    if (h->pages < 0 || h->slots < 0 || h->births < 0 || h->slots % RP_LANES != 0 ||
+        h->count < 0 || h->doomed < 0 || h->doomed > h->count) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: negative counts");
+    }
+    size_t want = sizeof *h + (size_t)h->pages * sizeof(page_record);
+    for (int i = 0; i < world->registry.entries; i++) {
+        want += world->registry.entry[i].bytes;
+    }
+    for (int i = 0; i < RP_COL_COUNT; i++) {
+        want += column_bytes(set, i, h->slots, false) + column_bytes(set, i, h->births, true);
+    }
+    if (h->bytes != want || size < want) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: %zu bytes, want %zu: cut off or damaged", size, want);
+    }
+    return RP_OK;
+}
+
+// Every particle's group must exist: kernels index tables with it.
+static rp_result check_groups(const rp_world *world, const uint16_t *group, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (group[i] >= world->set.groups && group[i] != RP_GROUP_DEAD) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d", group[i],
+                           world->set.groups);
+        }
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
+{
+    rp_set *set = &world->set;
+    const rp_allocator *a = world->allocator;
+    state_header h;
+    RP_TRY(check_header(world, data, size, &h));
+
+    // find the parts that must be checked before anything is overwritten
+    const char *pages = (const char *)data + sizeof h;
+    for (int i = 0; i < world->registry.entries; i++) {
+        pages += world->registry.entry[i].bytes;
+    }
+    RP_TRY(check_pages(world, &h, pages));
+    const char *at = pages + (size_t)h.pages * sizeof(page_record);
+    for (int i = 0; i < RP_COL_COUNT; i++) {
+        const size_t slots = column_bytes(set, i, h.slots, false);
+        const size_t births = column_bytes(set, i, h.births, true);
+        if (i == RP_COL_GROUP) {
+            RP_TRY(check_groups(world, (const uint16_t *)(const void *)at, (size_t)h.slots));
+            RP_TRY(check_groups(world, (const uint16_t *)(const void *)(at + slots), (size_t)h.births));
+        }
+        at += slots + births;
+    }
+
+    // room for everything, keeping what is there in case one of them fails
+    RP_TRY(rp_buffer_reserve(&set->page_buffer, a, (size_t)h.pages * sizeof(rp_page),
+                             (size_t)set->pages * sizeof(rp_page), "pages"));
+    for (int i = 0; i < RP_COL_COUNT; i++) {
+        if (rp_set_has(set, i)) {
+            RP_TRY(rp_buffer_reserve(&set->column[i].buffer, a, column_bytes(set, i, h.slots, false),
+                                     column_bytes(set, i, set->slots, false),
+                                     rp_field_table[i].name));
+            RP_TRY(rp_buffer_reserve(&set->inbox.column[i], a, column_bytes(set, i, h.births, true),
+                                     column_bytes(set, i, set->inbox.count, true),
+                                     "particles to be born"));
+        }
+    }
+
+    cursor read = {.in = (const char *)data + sizeof h};
+    pass_body(world, &read, &h);
+    set->pages = h.pages;
+    set->slots = h.slots;
+    set->count = h.count;
+    set->doomed = h.doomed;
+    set->inbox.count = h.births;
+    set->travel = h.travel;
+    world->grid.pages = 0; // built again by the next step
+    world->failed = false;
+    return RP_OK;
+}

@@ -1,0 +1,144 @@
+// Time: how long a step is, and frames that end exactly.
+#include "base/result.h"
+#include "base/threads.h"
+#include "sim/world.h"
+
+#include <math.h>
+
+const char *rp_limiter_name(rp_limiter limiter)
+{
+    static const char *const names[RP_LIMITER_COUNT] = {"none",  "frame",    "dt_max",
+                                                        "speed", "gradient", "elastic"};
+    return limiter >= 0 && limiter < RP_LIMITER_COUNT ? names[limiter] : "?";
+}
+
+const char *rp_stage_name(rp_stage stage)
+{
+    static const char *const names[RP_STAGE_COUNT] = {"sort", "p2g", "grid", "g2p"};
+    return stage >= 0 && stage < RP_STAGE_COUNT ? names[stage] : "?";
+}
+
+static double world_time(const rp_world *world)
+{
+    return ((double)world->time.frame + world->time.part) / world->def.fps;
+}
+
+// The least of all limits, then cut so that the frame ends on a whole number of equal steps.
+// Returns how many of them are left.
+static double choose_dt(rp_world *world, rp_step *step)
+{
+    rp_limit limit[RP_LIMITER_COUNT];
+    const int limits = world->solver->limits(world->solver_state, step, limit);
+    const double left = (1.0 - world->time.part) / world->def.fps;
+    double least = world->def.dt_max;
+    world->stats.limiter = RP_LIMIT_MAX;
+    for (int i = 0; i < limits; i++) {
+        if (limit[i].dt < least) {
+            least = limit[i].dt;
+            world->stats.limiter = limit[i].limiter;
+        }
+    }
+    if (least >= left) {
+        world->stats.limiter = RP_LIMIT_FRAME;
+    }
+    const double steps = fmax(1.0, ceil(left / least));
+    step->dt = left / steps;
+    return steps;
+}
+
+static rp_result gravity_now(const rp_world *world, double out[3])
+{
+    const rp_vector_of_time *f = &world->def.gravity_of_time;
+    for (int a = 0; a < 3; a++) {
+        out[a] = world->def.gravity[a];
+    }
+    if (f->call != NULL) {
+        f->call(f->context, world_time(world), out);
+    }
+    for (int a = 0; a < world->def.dimension; a++) {
+        if (!isfinite(out[a])) {
+            return rp_fail(RP_ERR_ARGUMENT, "world.gravity_of_time gave %g along axis %d at t = %g s",
+                           out[a], a, world_time(world));
+        }
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_step(rp_world *world)
+{
+    if (world->failed) {
+        return rp_fail(RP_ERR_DIVERGED, "this world has failed in an earlier step; restore a state first");
+    }
+    rp_step step = {
+        .set = &world->set,
+        .sets = 1,
+        .grid = &world->grid,
+        .kernels = world->kernels,
+        .plane = world->plane,
+        .planes = world->planes,
+        .matter = {.law = world->laws,
+                   .group = world->group_reals.data,
+                   .group_law = world->group_laws.data,
+                   .stiffness = world->stiffness,
+                   .lightest = world->lightest},
+        .transfer = world->def.transfer,
+        .flip = world->def.flip,
+        .cfl = world->def.cfl,
+        .newborn_speed = world->newborn_speed,
+        .newborn_gradient = world->newborn_gradient,
+        .seed = world->def.seed,
+        .threads = world->threads,
+        .scratch = &world->scratch,
+        .stats = &world->stats,
+        .time = world->time,
+    };
+    RP_TRY(gravity_now(world, step.gravity));
+    const double steps = choose_dt(world, &step);
+    if (!(step.dt > 1e-12 / world->def.fps)) {
+        return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,
+                       rp_limiter_name(world->stats.limiter));
+    }
+
+    rp_arena_reset(&world->scratch);
+    const rp_float_mode mode = rp_float_mode_enter();
+    const rp_result result = world->solver->step(world->solver_state, &step);
+    rp_float_mode_leave(mode);
+    if (result != RP_OK) {
+        world->failed = result == RP_ERR_DIVERGED;
+        return result;
+    }
+    world->newborn_speed = world->newborn_gradient = 0.0;
+    world->stats.dt = step.dt;
+    world->time.step++;
+    if (steps == 1.0) {
+        world->time.frame++;
+        world->time.part = 0.0;
+    } else {
+        world->time.part += step.dt * world->def.fps;
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_run_frame(rp_world *world)
+{
+    const int64_t frame = world->time.frame;
+    while (world->time.frame == frame) {
+        RP_TRY(rp_world_step(world));
+    }
+    return RP_OK;
+}
+
+void rp_world_stats(const rp_world *world, rp_stats *out)
+{
+    *out = world->stats;
+    out->frame = world->time.frame;
+    out->step = world->time.step;
+    out->time = world_time(world);
+    out->particles = world->set.count + world->set.inbox.count - world->set.doomed;
+    out->pages = world->set.pages;
+    out->node_pages = world->grid.pages;
+    out->memory = rp_grid_bytes(&world->grid);
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        out->memory += world->set.column[c].buffer.bytes + world->set.inbox.column[c].bytes;
+    }
+}

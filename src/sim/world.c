@@ -1,0 +1,181 @@
+#include "sim/world.h"
+
+#include "base/result.h"
+#include "base/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+rp_world_def rp_default_world_def(void)
+{
+    return (rp_world_def){
+        .dimension = 3,
+        .precision = RP_SINGLE,
+        .order = 2,
+        .transfer = RP_APIC,
+        .flip = 0.95,
+        .fps = 24.0,
+        .gravity = {0.0, -9.81, 0.0},
+        .cfl = 1.0,
+        .dt_max = INFINITY,
+        .fields = 1,
+        .cookie = RP_DEF_COOKIE,
+    };
+}
+
+static rp_result check_def(const rp_world_def *def)
+{
+    if (def->cookie != RP_DEF_COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "world: start from rp_default_world_def()");
+    }
+    if (def->dimension != 2 && def->dimension != 3) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.dimension: want 2 or 3, got %d", def->dimension);
+    }
+    if (def->order < 1 || def->order > 3) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.order: want 1, 2 or 3, got %d", def->order);
+    }
+    if (def->precision != RP_SINGLE && def->precision != RP_DOUBLE) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.precision: want RP_SINGLE or RP_DOUBLE, got %d",
+                       (int)def->precision);
+    }
+    if (def->transfer != RP_APIC && def->transfer != RP_PIC && def->transfer != RP_FLIP) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.transfer: want RP_APIC, RP_PIC or RP_FLIP, got %d",
+                       (int)def->transfer);
+    }
+    if (!(def->flip >= 0.0 && def->flip <= 1.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.flip: want 0 to 1, got %g", def->flip);
+    }
+    if (!(def->dx > 0.0 && isfinite(def->dx))) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.dx: want > 0 m, got %g", def->dx);
+    }
+    if (!(def->fps > 0.0 && isfinite(def->fps))) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.fps: want > 0, got %g", def->fps);
+    }
+    if (!(def->cfl > 0.0 && def->cfl <= 1.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.cfl: want > 0 and at most 1 cell, got %g", def->cfl);
+    }
+    if (!(def->dt_max > 0.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.dt_max: want > 0 s, got %g", def->dt_max);
+    }
+    if (def->fields < 1 || def->fields > UINT16_MAX) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.fields: want 1 to %d, got %d", UINT16_MAX,
+                       def->fields);
+    }
+    if (def->threads < 0 || def->threads > 1024) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.threads: want 0 to 1024, got %d", def->threads);
+    }
+    for (int a = 0; a < def->dimension; a++) {
+        const int cells = RP_BLOCK_CELLS(def->dimension, a);
+        if (def->period[a] < 0 || def->period[a] % cells != 0) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "world.period[%d]: want a multiple of %d cells, or 0 for none, got %d", a,
+                           cells, def->period[a]);
+        }
+        if (!isfinite(def->gravity[a])) {
+            return rp_fail(RP_ERR_ARGUMENT, "world.gravity[%d]: want a finite number, got %g", a,
+                           def->gravity[a]);
+        }
+    }
+    return RP_OK;
+}
+
+// The named instruction set, or the widest that this build and this machine have.
+static rp_result choose_kernels(rp_world *world)
+{
+    const rp_world_def *def = &world->def;
+    const char *name = def->isa != NULL ? def->isa : getenv("REPOSE_ISA");
+    for (int isa = RP_ISA_COUNT - 1; isa >= 0; isa--) {
+        if (name != NULL && strcmp(name, rp_isa_name(isa)) != 0) {
+            continue;
+        }
+        const rp_kernels *k = rp_kernels_find(def->dimension, def->order, def->precision, isa);
+        if (k != NULL && rp_isa_supported(isa)) {
+            world->kernels = k;
+            world->laws = rp_laws_find(def->dimension, k->real_bits, isa);
+            return RP_OK;
+        }
+        if (name != NULL) {
+            return rp_fail(RP_ERR_UNSUPPORTED, "world.isa: %s has no %s",
+                           k == NULL ? "this build" : "this processor", name);
+        }
+    }
+    return rp_fail(RP_ERR_ARGUMENT, "world.isa: want plain, avx2 or avx512, got '%s'",
+                   name != NULL ? name : "");
+}
+
+// What every world keeps; materials add to it.
+static unsigned first_columns(const rp_world_def *def)
+{
+    const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
+    return 1u << RP_COL_VELOCITY | 1u << RP_COL_STRAIN | affine;
+}
+
+// Wall-clock times are not state: two equal runs save equal bytes.
+static void register_state(rp_world *world)
+{
+    rp_registry *r = &world->registry;
+    rp_stats *stats = &world->stats;
+    rp_registry_add(r, "world/time", &world->time, sizeof world->time);
+    rp_registry_add(r, "world/next_id", &world->next_id, sizeof world->next_id);
+    rp_registry_add(r, "world/newborn_speed", &world->newborn_speed, sizeof(double));
+    rp_registry_add(r, "world/newborn_gradient", &world->newborn_gradient, sizeof(double));
+    rp_registry_add(r, "stats/born", &stats->born, sizeof stats->born);
+    rp_registry_add(r, "stats/removed", &stats->removed, sizeof stats->removed);
+    rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
+    rp_registry_add(r, "stats/dt", &stats->dt, sizeof stats->dt);
+    rp_registry_add(r, "stats/limiter", &stats->limiter, sizeof stats->limiter);
+    rp_registry_add(r, "stats/max_speed", &stats->max_speed, sizeof(double));
+    rp_registry_add(r, "stats/max_gradient", &stats->max_gradient, sizeof(double));
+    rp_registry_add(r, "stats/dropped_momentum", &stats->dropped_momentum, sizeof(double));
+}
+
+rp_result rp_world_create(const rp_world_def *def, rp_world **out)
+{
+    *out = NULL;
+    RP_TRY(check_def(def));
+    const rp_allocator *a = def->allocator != NULL ? def->allocator : rp_default_allocator();
+    rp_world *world = rp_new(a, sizeof *world, "a world");
+    if (world == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    world->def = *def;
+    world->allocator = a;
+    world->threads = def->threads > 0 ? def->threads : rp_default_threads();
+    world->solver = rp_solver_find("explicit");
+    rp_arena_init(&world->scratch, a);
+    rp_result result = choose_kernels(world);
+    if (result == RP_OK) {
+        result = world->solver->create(def, a, &world->solver_state);
+    }
+    if (result == RP_OK) {
+        const rp_layout layout = rp_layout_make(def);
+        rp_set_init(&world->set, &layout, first_columns(def), a);
+        rp_grid_init(&world->grid, &layout, world->solver->channels(def), a);
+        world->solver->state(world->solver_state, &world->registry);
+        register_state(world);
+        *out = world;
+    } else {
+        rp_world_destroy(world);
+    }
+    return result;
+}
+
+void rp_world_destroy(rp_world *world)
+{
+    if (world == NULL) {
+        return;
+    }
+    const rp_allocator *a = world->allocator;
+    if (world->solver_state != NULL) {
+        world->solver->destroy(world->solver_state, a);
+        rp_set_free(&world->set);
+        rp_grid_free(&world->grid);
+    }
+    rp_buffer_free(&world->group_reals, a);
+    rp_buffer_free(&world->group_laws, a);
+    rp_arena_free(&world->scratch);
+    rp_delete(a, world, sizeof *world);
+}
+
+const char *rp_world_isa(const rp_world *world) { return rp_isa_name(world->kernels->isa); }

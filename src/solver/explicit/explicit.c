@@ -1,0 +1,261 @@
+// The explicit step (Klar 2016, section 5): transfer, forces, contact, transfer back, strain and plasticity.
+// Symplectic Euler: forces from the old strain, positions from the new velocity.
+#include "base/result.h"
+#include "base/threads.h"
+#include "solver/solver.h"
+
+#include <math.h>
+#include <time.h>
+
+// Fastest particle and steepest gradient after the last step: they bound the next one, so they are state.
+typedef struct explicit_state {
+    double max_speed;    // [m/s]
+    double max_gradient; // [1/s]
+} explicit_state;
+
+static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a, void **state)
+{
+    (void)def;
+    *state = rp_new(a, sizeof(explicit_state), "the explicit solver");
+    return *state != NULL ? RP_OK : RP_ERR_MEMORY;
+}
+
+static void explicit_destroy(void *state, const rp_allocator *a)
+{
+    rp_delete(a, state, sizeof(explicit_state));
+}
+
+static void explicit_register(void *state, rp_registry *registry)
+{
+    rp_registry_add(registry, "explicit/extremes", state, sizeof(explicit_state));
+}
+
+// FLIP needs the velocity before the forces, so forces are scattered apart.
+static int explicit_channels(const rp_world_def *def)
+{
+    return def->transfer == RP_FLIP ? 2 : 1;
+}
+
+// docs/theory.md, Time step
+static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT])
+{
+    const explicit_state *s = state;
+    const double h = step->grid->layout.h;
+    // spread of the stencil's spectrum: largest eigenvalue of the discrete Laplacian in units of 1 / h^2
+    static const double spectrum[] = {[1] = 12.0, [2] = 6.0, [3] = 3.14};
+    static const double safety = 0.8, gradient_bound = 0.3;
+    const double speed = fmax(s->max_speed, step->newborn_speed);
+    const double gradient = fmax(s->max_gradient, step->newborn_gradient);
+    int n = 0;
+    if (speed > 0.0) {
+        out[n++] = (rp_limit){RP_LIMIT_SPEED, step->cfl * h / speed};
+    }
+    if (gradient > 0.0) {
+        out[n++] = (rp_limit){RP_LIMIT_GRADIENT, gradient_bound / gradient};
+    }
+    if (step->matter.stiffness > 0.0) {
+        const double fastest = sqrt(spectrum[step->grid->layout.order] * step->matter.stiffness);
+        out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * safety * h / fastest};
+    }
+    return n;
+}
+
+// Shared by the loops of one step; `report` and `dropped` are written per page.
+typedef struct loops {
+    rp_step *step;
+    rp_transfer_job job;
+    rp_page_report *report; // [particle page]
+    double *dropped;        // [node page]
+} loops;
+
+static void p2g_page(void *ctx, int64_t page, int thread)
+{
+    (void)thread;
+    const loops *l = ctx;
+    l->step->kernels->p2g(&l->job, (rp_local)page);
+}
+
+static void g2p_page(void *ctx, int64_t page, int thread)
+{
+    (void)thread;
+    const loops *l = ctx;
+    l->step->kernels->g2p(&l->job, (rp_local)page, &l->report[page]);
+}
+
+// A node lighter than this share of the lightest particle carries no velocity: f / m diverges there, while
+// what it would give back to particles vanishes.
+static double least_node_mass(const rp_step *step)
+{
+    const bool single = step->grid->layout.precision == RP_SINGLE;
+    return step->matter.lightest * (single ? 1e-10 : 1e-20);
+}
+
+static void grid_page(void *ctx, int64_t page, int thread)
+{
+    (void)thread;
+    const loops *l = ctx;
+    const rp_step *step = l->step;
+    const rp_grid *grid = step->grid;
+    const rp_node_page *node_page = &rp_grid_page(grid)[page];
+    double push[3];
+    for (int a = 0; a < 3; a++) {
+        push[a] = step->gravity[a] * step->dt;
+    }
+    step->kernels->sum(grid, step->sets, (rp_local)page);
+    l->dropped[page] =
+        step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
+    bool touches = false;
+    for (int p = 0; p < step->planes; p++) {
+        touches = touches || rp_plane_near_block(&step->plane[p], &grid->layout, node_page->block);
+    }
+    if (touches) {
+        rp_planes_apply(step->plane, step->planes, &grid->layout, node_page->block, step->dt,
+                        rp_grid_nodes(grid, RP_CH_MOMENTUM, (rp_local)page));
+    }
+    if (grid->channels > RP_CH_IMPULSE) {
+        step->kernels->change(grid, (rp_local)page);
+    }
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void stage_done(rp_stats *stats, rp_stage stage, double *since)
+{
+    const double now = seconds();
+    stats->seconds[stage] += now - *since;
+    *since = now;
+}
+
+// Which particle of a bad page is to blame, in words.
+static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_index)
+{
+    const rp_page *page = &rp_set_page(set)[page_index];
+    const rp_layout *l = &set->layout;
+    rp_local guilty = page->first;
+    double worst = -1.0;
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+        double size = 0.0;
+        for (int a = 0; a < l->dim; a++) {
+            size += fabs(rp_set_value(set, RP_COL_VELOCITY, slot, a, page));
+        }
+        for (int c = 0; c < set->column[RP_COL_STRAIN].comps; c++) {
+            size += fabs(rp_set_value(set, RP_COL_STRAIN, slot, c, page));
+        }
+        size = isfinite(size) ? size : INFINITY;
+        if (size > worst) {
+            worst = size;
+            guilty = slot;
+        }
+    }
+    double v2 = 0.0, x[3] = {0};
+    for (int a = 0; a < l->dim; a++) {
+        const double v = rp_set_value(set, RP_COL_VELOCITY, guilty, a, page);
+        v2 += v * v;
+        x[a] = rp_set_value(set, RP_COL_POSITION, guilty, a, page);
+    }
+    const uint64_t id = *(uint64_t *)rp_set_at(set, RP_COL_ID, guilty, 0);
+    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, guilty, 0);
+    return rp_fail(RP_ERR_DIVERGED,
+                   "particle %llu (material %d) near (%g, %g, %g) m has speed %g m/s after step "
+                   "%lld of dt %g s, bounded by %s: the state is no longer physical",
+                   (unsigned long long)id, rp_set_group(set)[group].material, x[0], x[1], x[2],
+                   sqrt(v2), (long long)step->time.step, step->dt,
+                   rp_limiter_name(step->stats->limiter));
+}
+
+static rp_result sort_where_needed(rp_step *step)
+{
+    bool sorted = false;
+    for (int s = 0; s < step->sets; s++) {
+        if (rp_set_wants_sort(&step->set[s])) {
+            RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
+            step->stats->sorts++;
+            sorted = true;
+        }
+    }
+    if (sorted || step->grid->pages == 0) {
+        RP_TRY(rp_grid_build(step->grid, step->set, step->sets));
+    }
+    return RP_OK;
+}
+
+static rp_result explicit_step(void *state, rp_step *step)
+{
+    explicit_state *s = state;
+    double since = seconds();
+
+    RP_TRY(sort_where_needed(step));
+    stage_done(step->stats, RP_STAGE_SORT, &since);
+
+    // all that can fail for lack of memory comes before particles change
+    rp_local most_pages = 0;
+    for (int i = 0; i < step->sets; i++) {
+        most_pages = step->set[i].pages > most_pages ? step->set[i].pages : most_pages;
+    }
+    loops l = {.step = step};
+    l.dropped = rp_arena_get(step->scratch, (size_t)step->grid->pages * sizeof *l.dropped,
+                             "dropped momentum per page");
+    l.report = rp_arena_get(step->scratch, (size_t)most_pages * sizeof *l.report, "page reports");
+    if (l.dropped == NULL || l.report == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    for (int i = 0; i < step->sets; i++) {
+        rp_set *set = &step->set[i];
+        l.job = (rp_transfer_job){.set = set,
+                                  .set_index = i,
+                                  .grid = step->grid,
+                                  .law = step->matter.law,
+                                  .group = step->matter.group,
+                                  .group_law = step->matter.group_law,
+                                  .dt = step->dt,
+                                  .transfer = step->transfer,
+                                  .flip = step->flip,
+                                  .seed = step->seed,
+                                  .step = (uint64_t)step->time.step};
+        rp_parallel_for(step->threads, set->pages, 4, p2g_page, &l);
+    }
+    stage_done(step->stats, RP_STAGE_P2G, &since);
+
+    rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, &l);
+    for (rp_local p = 0; p < step->grid->pages; p++) {
+        step->stats->dropped_momentum += l.dropped[p];
+    }
+    stage_done(step->stats, RP_STAGE_GRID, &since);
+
+    double speed2 = 0.0, gradient2 = 0.0;
+    for (int i = 0; i < step->sets; i++) {
+        rp_set *set = &step->set[i];
+        l.job.set = set;
+        l.job.set_index = i;
+        rp_parallel_for(step->threads, set->pages, 4, g2p_page, &l);
+        double move = 0.0;
+        for (rp_local p = 0; p < set->pages; p++) {
+            if (l.report[p].bad) {
+                return blame(step, set, p);
+            }
+            speed2 = fmax(speed2, l.report[p].speed2);
+            gradient2 = fmax(gradient2, l.report[p].gradient2);
+            move = fmax(move, l.report[p].move);
+        }
+        set->travel += move;
+    }
+    s->max_speed = step->stats->max_speed = sqrt(speed2);
+    s->max_gradient = step->stats->max_gradient = sqrt(gradient2);
+    stage_done(step->stats, RP_STAGE_G2P, &since);
+    return RP_OK;
+}
+
+const rp_solver rp_solver_explicit = {
+    .name = "explicit",
+    .create = explicit_create,
+    .channels = explicit_channels,
+    .limits = explicit_limits,
+    .step = explicit_step,
+    .state = explicit_register,
+    .destroy = explicit_destroy,
+};

@@ -1,0 +1,66 @@
+// How a time integrator plugs in. One folder per method; each exports one table. sim/ hands over an
+// rp_step, so a solver never sees the world.
+#pragma once
+
+#include "collide/plane.h"
+#include "core/registry.h"
+#include "kernel/kernels.h"
+
+// Time is kept as whole frames and a part of the next: t = (frame + part) / fps. The last step of a frame
+// sets part to exactly 0.
+typedef struct rp_time {
+    int64_t frame, step;
+    double part;
+} rp_time;
+
+// A named bound on the step.
+typedef struct rp_limit {
+    rp_limiter limiter;
+    double dt; // [s]
+} rp_limit;
+
+// What sand is made of, as kernels read it; constant once added.
+typedef struct rp_matter {
+    const rp_law *law;        // [RP_LAW_COUNT] of this world's variant
+    const void *group;        // real[groups][RP_GROUP_REALS] of set 0
+    const uint8_t *group_law; // [groups]
+    double stiffness;         // largest (d lambda + 2 mu) / rho of any material [m^2/s^2]
+    double lightest;          // least particle mass of any group [kg]
+} rp_matter;
+
+// All that a solver may see.
+typedef struct rp_step {
+    rp_set *set;
+    int sets;
+    rp_grid *grid;
+    const rp_kernels *kernels;
+    const rp_plane *plane;
+    int planes;
+    rp_matter matter;
+    rp_transfer transfer;
+    double flip, cfl;
+    double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet
+    double gravity[3]; // at the start of the step [m/s^2]
+    uint64_t seed;
+    int threads;
+    rp_arena *scratch;
+    rp_stats *stats;
+    rp_time time;
+    double dt; // [s]
+} rp_step;
+
+typedef struct rp_solver {
+    const char *name; // what a scene writes
+    rp_result (*create)(const rp_world_def *def, const rp_allocator *a, void **state);
+    // channels the grid must have
+    int (*channels)(const rp_world_def *def);
+    // named bounds on the next step; sim takes the least
+    int (*limits)(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT]);
+    rp_result (*step)(void *state, rp_step *step);
+    // what to save besides particles
+    void (*state)(void *state, rp_registry *registry);
+    void (*destroy)(void *state, const rp_allocator *a);
+} rp_solver;
+
+// NULL when there is no such method.
+const rp_solver *rp_solver_find(const char *name);
