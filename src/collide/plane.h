@@ -1,4 +1,4 @@
-// Flat walls and what contact with them does to a node's velocity (docs/theory.md, Boundaries).
+// Flat walls and what contact with them does to a node's velocity (docs/theory.md, section 5).
 #pragma once
 
 #include "core/layout.h"

@@ -193,7 +193,9 @@ static rp_result key_births(const rp_set *set, birth_key *birth)
         b->key = rp_block_key(b->block);
         b->index = (uint32_t)i;
     }
-    qsort(birth, (size_t)set->inbox.count, sizeof *birth, compare_births);
+    if (set->inbox.count > 0) {
+        qsort(birth, (size_t)set->inbox.count, sizeof *birth, compare_births);
+    }
     return RP_OK;
 }
 
@@ -388,9 +390,9 @@ static size_t whole_lines(size_t bytes)
     return (bytes + RP_CACHE_LINE - 1) / RP_CACHE_LINE * RP_CACHE_LINE;
 }
 
-// Scratch is laid out as code | cursor | births | streams | source | new pages | spare; it grows as the
-// sizes of the later parts become known.
-enum { PART_CODE, PART_CURSOR, PART_BIRTHS, PART_STREAMS, PART_SOURCE, PART_PAGES, PART_SPARE, PARTS };
+// Scratch is laid out as code | cursor | streams | source | new pages | spare; it grows as the sizes of
+// the later parts become known.
+enum { PART_CODE, PART_CURSOR, PART_STREAMS, PART_SOURCE, PART_PAGES, PART_SPARE, PARTS };
 
 static rp_result reserve_parts(sorter *s, rp_buffer *scratch, const size_t bytes[PARTS], int kept)
 {
@@ -402,7 +404,6 @@ static rp_result reserve_parts(sorter *s, rp_buffer *scratch, const size_t bytes
     char *data = scratch->data;
     s->code = (uint16_t *)(data + at[PART_CODE]);
     s->cursor = (uint32_t(*)[CODES])(data + at[PART_CURSOR]);
-    s->birth = (birth_key *)(data + at[PART_BIRTHS]);
     s->stream = (stream *)(data + at[PART_STREAMS]);
     s->source = (uint32_t *)(data + at[PART_SOURCE]);
     s->new_page = (rp_page *)(data + at[PART_PAGES]);
@@ -444,13 +445,16 @@ static rp_result reserve_columns(rp_set *set, rp_local slots, rp_local pages)
     return RP_OK;
 }
 
-static rp_result plan_and_move(sorter *s, rp_buffer *scratch, int threads)
+static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births, int threads)
 {
     rp_set *set = s->set;
+    // births are many once and few later, so their keys do not stay in scratch
+    RP_TRY(rp_buffer_reserve(births, set->allocator, (size_t)set->inbox.count * sizeof *s->birth, 0,
+                             "sorting particles"));
+    s->birth = births->data;
     size_t bytes[PARTS] = {
         [PART_CODE] = (size_t)set->slots * sizeof *s->code,
         [PART_CURSOR] = (size_t)set->pages * sizeof *s->cursor,
-        [PART_BIRTHS] = (size_t)set->inbox.count * sizeof *s->birth,
     };
 
     // 1 code
@@ -505,7 +509,10 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, int threads)
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads)
 {
     sorter s = {.set = set, .old_pages = set->pages};
-    RP_TRY(plan_and_move(&s, scratch, threads));
+    rp_buffer births = {0};
+    const rp_result result = plan_and_move(&s, scratch, &births, threads);
+    rp_buffer_free(&births, set->allocator);
+    RP_TRY(result);
 
     set->pages = s.new_pages;
     set->slots = s.new_slots;

@@ -1,12 +1,13 @@
 // Grid to particle: gather velocity, its gradient and its affine moment; move; update strain
-// (docs/theory.md, G2P).
+// (docs/theory.md, section 6).
 //
-//   v_p      = sum_i w_ip v_i
-//   grad v_p = sum_i v_i (grad w_ip)^T
-//   C_p      = D^-1 sum_i w_ip v_i (x_i - x_p)^T          linear splines: C_p = grad v_p
-//   x_p     += dt sum_i w_ip v_i
+//   v_p      = sum_i w_ip v_i                                                               (14)
+//   C_p      = D^-1 sum_i w_ip v_i (x_i - x_p)^T          linear splines: C_p = grad v_p    (15)
+//   grad v_p = sum_i v_i (grad w_ip)^T                                                      (16)
+//   x_p     += dt sum_i w_ip v_i                                                            (17)
 //
 // The nodes around a page are first copied into a local arena, so that a stencil is a few rows.
+#include "kernel/arena.h"
 #include "kernel/tile.h"
 
 // What a tile gathers, particle by particle.
@@ -20,44 +21,22 @@ typedef struct local_arena {
     _Alignas(64) real node[ARENA_NODES * RP_QUAD + 4 * RP_QUAD];
 } local_arena;
 
-// Nodes of one axis that a neighbour at `offset` blocks holds: [lo, hi) of the neighbour, and where they
-// lie in an arena.
-RP_INLINE void overlap(int offset, int block, int arena, int *lo, int *hi, int *at)
-{
-    const int first = offset * block + 1; // the neighbour's node 0 in arena coordinates
-    *lo = first < 0 ? -first : 0;
-    *hi = arena - first < block ? arena - first : block;
-    *at = first + *lo;
-}
-
 static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page *page, local_arena *out)
 {
+    // what the last row hangs over is multiplied by zero, so it must be a number
     memset(&out->node[ARENA_NODES * RP_QUAD], 0, sizeof(real) * 4 * RP_QUAD);
     for (int n = 0; n < RP_NEAR; n++) {
+        if (page->near[n] == RP_NO_PAGE) {
+            continue; // 2D
+        }
         int32_t offset[3];
         rp_near_offset(n, offset);
-        if (DIM == 2 && offset[2] != 0) {
-            continue;
-        }
+        const overlap o = overlap_at(offset);
         const real *from = rp_grid_nodes(grid, channel, (rp_local)page->near[n]);
-        int lo[3] = {0}, hi[3] = {1, 1, 1}, at[3] = {0};
-        static const int block[3] = {BLOCK_X, BLOCK_Y, BLOCK_Z}, arena[3] = {ARENA_X, ARENA_Y, ARENA_Z};
-        for (int a = 0; a < DIM; a++) {
-            overlap(offset[a], block[a], arena[a], &lo[a], &hi[a], &at[a]);
-        }
-        for (int x = lo[0]; x < hi[0]; x++) {
-#if RP_DIM == 2
-            memcpy(&out->node[(at[0] + x - lo[0]) * STEP_X + at[1] * STEP_Y],
-                   &from[(x * BLOCK_Y + lo[1]) * RP_QUAD],
-                   sizeof(real) * RP_QUAD * (size_t)(hi[1] - lo[1]));
-#else
-            for (int y = lo[1]; y < hi[1]; y++) {
-                memcpy(&out->node[(at[0] + x - lo[0]) * STEP_X + (at[1] + y - lo[1]) * STEP_Y +
-                                  at[2] * STEP_Z],
-                       &from[((x * BLOCK_Y + y) * BLOCK_Z + lo[2]) * RP_QUAD],
-                       sizeof(real) * RP_QUAD * (size_t)(hi[2] - lo[2]));
-            }
-#endif
+        FOR_OVERLAP(o, x, y)
+        {
+            memcpy(&out->node[overlap_in_arena(&o, x, y)], &from[overlap_in_block(&o, x, y)],
+                   sizeof(real) * (size_t)overlap_reals(&o));
         }
     }
 }

@@ -1,29 +1,6 @@
-// The grid between the transfers: add up arenas, turn momentum into velocity (docs/theory.md, Grid update).
+// The grid between the transfers: add up arenas, turn momentum into velocity, docs/theory.md (11).
+#include "kernel/arena.h"
 #include "kernel/entry.h"
-
-// Adds the part of a neighbour's arena that lies in this block. The neighbour's own block is `offset`
-// blocks away, its arena begins one cell before that.
-static void add_arena(real *node, const real *arena, const int32_t offset[3])
-{
-    static const int block[3] = {BLOCK_X, BLOCK_Y, BLOCK_Z}, size[3] = {ARENA_X, ARENA_Y, ARENA_Z};
-    int lo[3] = {0}, hi[3] = {1, 1, 1}, shift[3] = {0};
-    for (int a = 0; a < DIM; a++) {
-        const int first = offset[a] * block[a] - 1; // arena node 0 in block coordinates
-        lo[a] = first > 0 ? first : 0;
-        hi[a] = first + size[a] < block[a] ? first + size[a] : block[a];
-        shift[a] = -first;
-    }
-    for (int x = lo[0]; x < hi[0]; x++) {
-        for (int y = lo[1]; y < hi[1]; y++) {
-            real *to = node + ((x * BLOCK_Y + y) * BLOCK_Z + lo[2]) * RP_QUAD;
-            const real *from = arena + ((x + shift[0]) * STEP_X + (y + shift[1]) * STEP_Y +
-                                        (lo[2] + shift[2]) * STEP_Z);
-            for (int i = 0; i < (hi[2] - lo[2]) * RP_QUAD; i++) {
-                to[i] += from[i];
-            }
-        }
-    }
-}
 
 void RP_VARIANT(sum)(const rp_grid *grid, int sets, rp_local page)
 {
@@ -33,10 +10,21 @@ void RP_VARIANT(sum)(const rp_grid *grid, int sets, rp_local page)
         for (int s = 0; s < sets; s++) {
             const uint32_t *source = rp_grid_source(grid, s, page);
             for (int n = 0; n < RP_NEAR; n++) {
-                if (source[n] != RP_NO_PAGE) {
-                    int32_t offset[3];
-                    rp_near_offset(n, offset);
-                    add_arena(node, rp_grid_arena(grid, s, (rp_local)source[n], c), offset);
+                if (source[n] == RP_NO_PAGE) {
+                    continue;
+                }
+                // seen from the arena's page, this block lies on the opposite side
+                int32_t offset[3];
+                rp_near_offset(RP_NEAR - 1 - n, offset);
+                const overlap o = overlap_at(offset);
+                const real *arena = rp_grid_arena(grid, s, (rp_local)source[n], c);
+                FOR_OVERLAP(o, x, y)
+                {
+                    real *to = node + overlap_in_block(&o, x, y);
+                    const real *from = arena + overlap_in_arena(&o, x, y);
+                    for (int i = 0; i < overlap_reals(&o); i++) {
+                        to[i] += from[i];
+                    }
                 }
             }
         }

@@ -1,7 +1,7 @@
-// Particle to grid: scatter mass, affine momentum and the impulse of internal forces (docs/theory.md, P2G).
+// Particle to grid: scatter mass, affine momentum and the impulse of internal forces (docs/theory.md, section 3).
 //
-//   m_i     = sum_p w_ip m_p
-//   (m v)_i = sum_p w_ip m_p (v_p + C_p (x_i - x_p))  -  dt sum_p V_p tau_p grad w_ip
+//   m_i     = sum_p w_ip m_p                                                                  (8)
+//   (m v)_i = sum_p w_ip m_p (v_p + C_p (x_i - x_p))  -  dt sum_p V_p tau_p grad w_ip    (9), (10)
 //
 // Along the row axis a particle's nodes are one row; the other axes are combined first, so that a node
 // costs two multiply-adds. With q the momentum quad, A_a the columns of m C h and T_a those of

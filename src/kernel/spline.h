@@ -1,4 +1,4 @@
-// Cardinal B-splines along one axis, docs/theory.md (B-splines). The only file that knows the polynomials.
+// Cardinal B-splines along one axis, docs/theory.md (4) to (7). The only file that knows the polynomials.
 #pragma once
 
 #include "kernel/variant.h"

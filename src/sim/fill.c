@@ -5,6 +5,8 @@
 #include "sim/world.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_material *material)
 {
@@ -60,8 +62,7 @@ static rp_result add_group(rp_world *world, rp_material material, int field, dou
             ((double *)world->group_reals.data)[*index * RP_GROUP_REALS + i] = value[i];
         }
     }
-    ((uint8_t *)world->group_laws.data)[*index] =
-        def->kind == RP_SAND ? RP_LAW_DRUCKER_PRAGER : RP_LAW_ELASTIC;
+    ((uint8_t *)world->group_laws.data)[*index] = (uint8_t)rp_material_law(def);
     const bool lighter = world->lightest == 0.0 || group.mass < world->lightest;
     world->lightest = lighter ? group.mass : world->lightest;
     return RP_OK;
@@ -196,8 +197,11 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     }
     for (int64_t i = 0; i < def->count; i++) {
         for (int a = 0; a < dim; a++) {
-            const bool good = isfinite(def->position[3 * i + a]) &&
+            bool good = isfinite(def->position[3 * i + a]) &&
                               (def->velocity == NULL || isfinite(def->velocity[3 * i + a]));
+            for (int b = 0; b < dim && def->gradient != NULL; b++) {
+                good = good && isfinite(def->gradient[9 * i + 3 * a + b]);
+            }
             if (!good) {
                 return rp_fail(RP_ERR_ARGUMENT, "points: particle %lld has a number that is not finite",
                                (long long)i);
@@ -221,25 +225,64 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     return RP_OK;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool is_among(uint64_t id, const uint64_t *sorted, int64_t count)
+{
+    return bsearch(&id, sorted, (size_t)count, sizeof id, compare_ids) != NULL;
+}
+
+// Take particles out of the inbox; the others keep their order. Returns how many went.
+static rp_local drop_births(rp_set *set, const uint64_t *sorted, int64_t count)
+{
+    rp_local kept = 0;
+    for (rp_local i = 0; i < set->inbox.count; i++) {
+        if (is_among(*(uint64_t *)rp_set_birth(set, RP_COL_ID, i, 0), sorted, count)) {
+            continue;
+        }
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            if (rp_set_has(set, c)) {
+                const size_t bytes = (size_t)((char *)rp_set_birth(set, c, 1, 0) -
+                                              (char *)rp_set_birth(set, c, 0, 0));
+                memmove(rp_set_birth(set, c, kept, 0), rp_set_birth(set, c, i, 0), bytes);
+            }
+        }
+        kept++;
+    }
+    const rp_local gone = set->inbox.count - kept;
+    set->inbox.count = kept;
+    return gone;
+}
+
 rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, int64_t *removed)
 {
-    // ids are rarely many and particles in no order of id: one pass over the particles
     rp_set *set = &world->set;
     const rp_local before = set->doomed;
+    rp_arena_reset(&world->scratch);
+    uint64_t *sorted = rp_arena_get(&world->scratch, (size_t)count * sizeof *ids, "ids to remove");
+    if (sorted == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    if (count > 0) {
+        memcpy(sorted, ids, (size_t)count * sizeof *ids);
+        qsort(sorted, (size_t)count, sizeof *sorted, compare_ids);
+    }
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
         for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-            const uint64_t id = *(uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0);
-            for (int64_t i = 0; i < count; i++) {
-                if (ids[i] == id) {
-                    rp_set_kill(set, slot);
-                }
+            if (is_among(*(uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0), sorted, count)) {
+                rp_set_kill(set, slot);
             }
         }
     }
-    world->stats.removed += set->doomed - before;
+    const rp_local unborn = drop_births(set, sorted, count);
+    world->stats.removed += set->doomed - before + unborn;
     if (removed != NULL) {
-        *removed = set->doomed - before;
+        *removed = set->doomed - before + unborn;
     }
     return RP_OK;
 }

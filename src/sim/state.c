@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "sim/world.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,40 @@ static rp_result check_groups(const rp_world *world, const uint16_t *group, size
     return RP_OK;
 }
 
+// Kernels address arenas by position, so a particle must be where its page and `travel` say it can be.
+// Beyond one cell of travel the next step sorts first, and the sort looks for itself.
+static rp_result check_positions(const rp_world *world, const state_header *h, const char *pages,
+                                 const char *column)
+{
+    const rp_layout *l = &world->set.layout;
+    if (!(h->travel >= 0.0 && isfinite(h->travel))) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: travel of %g cells", h->travel);
+    }
+    for (int32_t p = 0; p < h->pages && h->travel <= 1.0; p++) {
+        page_record r;
+        memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
+        for (int64_t slot = r.first; slot < (int64_t)r.first + r.count; slot++) {
+            for (int a = 0; a < l->dim; a++) {
+                const char *at = column + (((slot / RP_LANES) * l->dim + a) * RP_LANES +
+                                           slot % RP_LANES) * rp_real_bytes(l);
+                int32_t fixed;
+                double cell;
+                if (l->precision == RP_SINGLE) {
+                    memcpy(&fixed, at, sizeof fixed);
+                    cell = fixed >> RP_FIXED_BITS;
+                } else {
+                    memcpy(&cell, at, sizeof cell);
+                    cell = floor(cell);
+                }
+                if (!(cell >= -1.0 && cell <= l->cells[a])) {
+                    return rp_fail(RP_ERR_ARGUMENT, "state: a particle of page %d lies outside it", p);
+                }
+            }
+        }
+    }
+    return RP_OK;
+}
+
 rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
 {
     rp_set *set = &world->set;
@@ -216,6 +251,9 @@ rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
     for (int i = 0; i < RP_COL_COUNT; i++) {
         const size_t slots = column_bytes(set, i, h.slots, false);
         const size_t births = column_bytes(set, i, h.births, true);
+        if (i == RP_COL_POSITION) {
+            RP_TRY(check_positions(world, &h, pages, at));
+        }
         if (i == RP_COL_GROUP) {
             RP_TRY(check_groups(world, (const uint16_t *)(const void *)at, (size_t)h.slots));
             RP_TRY(check_groups(world, (const uint16_t *)(const void *)(at + slots), (size_t)h.births));

@@ -41,7 +41,8 @@ static double choose_dt(rp_world *world, rp_step *step)
     if (least >= left) {
         world->stats.limiter = RP_LIMIT_FRAME;
     }
-    const double steps = fmax(1.0, ceil(left / least));
+    // rounding must not cost a whole step
+    const double steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
     step->dt = left / steps;
     return steps;
 }
@@ -95,6 +96,7 @@ rp_result rp_world_step(rp_world *world)
     RP_TRY(gravity_now(world, step.gravity));
     const double steps = choose_dt(world, &step);
     if (!(step.dt > 1e-12 / world->def.fps)) {
+        world->failed = true;
         return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,
                        rp_limiter_name(world->stats.limiter));
     }

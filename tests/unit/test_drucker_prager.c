@@ -49,9 +49,10 @@ static double dot(int dim, const double *a, const double *b)
 
 static double deviator_norm(int dim, const double *a)
 {
+    const double mean = trace(dim, a) / dim;
     double dev[6];
     for (int k = 0; k < reference_components(dim); k++) {
-        dev[k] = a[k] - (k < dim ? trace(dim, a) / dim : 0.0);
+        dev[k] = a[k] - (k < dim ? mean : 0.0);
     }
     return sqrt(dot(dim, dev, dev));
 }
@@ -100,13 +101,14 @@ static void check_invariants(const law_variant *v)
     const double u = v->unit;
     const double yield_bound = single ? 16.0 * u * 0.3 : 1e-15;
     const double strain_bound = single ? 4.0 * u * 0.3 : 1e-16;
+    const law_lane sand = sand_lane(v, SLOPE_35);
     int seen[4] = {0};
     uint64_t random = 101;
     for (int tile = 0; tile < TILES; tile++) {
         law_lane before[RP_LANES], elastic[RP_LANES], mapped[RP_LANES], again[RP_LANES];
         double tau[RP_LANES][6];
         for (int i = 0; i < RP_LANES; i++) {
-            before[i] = sand_lane(v, SLOPE_35);
+            before[i] = sand;
             for (int k = 0; k < dim; k++) {
                 before[i].strain[k] = test_normal(&random) * 0.05 - 0.02;
             }
@@ -199,7 +201,7 @@ static void the_cases_are_tested_in_order(void)
     for (int n = 0; n < count; n++) {
         for (size_t r = 0; v[n].dim == 3 && r < sizeof row / sizeof *row; r++) {
             check_context("3D f%d %s, row %zu", v[n].bits, rp_isa_name(v[n].isa), r);
-            law_lane lane = sand_lane(&v[n], SLOPE_35);
+            law_lane lane = sand_lane(&v[n], rp_yield_slope(RP_FIT_COMPRESSION, 35.0 * DEGREE, 3));
             memcpy(lane.strain, row[r].e, sizeof row[r].e);
             lane.parameter[RP_PARAM_HARDENS] = 0.0;
             law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
@@ -223,7 +225,9 @@ static void sand_carries_pressure_and_no_tension(void)
     for (int n = 0; n < count; n++) {
         name_variant(&v[n], "");
         const int dim = v[n].dim;
-        const double K = dim == 3 ? 294750.0 : 340096.1538;
+        const double E = 3.537e5, nu = 0.3;
+        const double K =
+            dim == 3 ? E / (3.0 * (1.0 - 2.0 * nu)) : E / (2.0 * (1.0 + nu) * (1.0 - 2.0 * nu));
         double tau[6];
 
         law_lane lane = sand_lane(&v[n], SLOPE_35);
@@ -675,7 +679,8 @@ static void step_at_stress(const law_variant *v, law_lane *lane, const int *at, 
         law_update_one(v, RP_LAW_DRUCKER_PRAGER, &next, LAW_STRAIN_ONLY);
         law_stress_one(v, RP_LAW_DRUCKER_PRAGER, &next, tau);
         const double step = (target - tau[watch] / J) / (ats * M);
-        if (fabs(step) < 1e-12) {
+        // strains are some 2e-3 here, and that much of them is noise
+        if (fabs(step) < 1e-12 + 8e-3 * v->unit) {
             break;
         }
         x += step;

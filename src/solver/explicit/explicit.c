@@ -36,7 +36,7 @@ static int explicit_channels(const rp_world_def *def)
     return def->transfer == RP_FLIP ? 2 : 1;
 }
 
-// docs/theory.md, Time step
+// docs/theory.md (30) to (32)
 static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT])
 {
     const explicit_state *s = state;

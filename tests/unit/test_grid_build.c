@@ -1,0 +1,336 @@
+// Tests src/core/grid.c against the slow obvious way: look at every block around every page.
+#include "core/grid.h"
+
+#include "check.h"
+#include "failing_allocator.h"
+#include "random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS = 2, FIELDS = 2 };
+
+typedef struct fixture {
+    failing_allocator fa;
+    rp_set set[SETS];
+    rp_buffer scratch;
+    rp_grid grid;
+    uint64_t random;
+} fixture;
+
+static void start(fixture *f, int dim, const int period[3], int channels)
+{
+    rp_world_def def = rp_default_world_def();
+    def.dimension = dim;
+    def.dx = 0.1;
+    def.order = 2;
+    memcpy(def.period, period, sizeof def.period);
+    const rp_layout l = rp_layout_make(&def);
+    failing_allocator_init(&f->fa, -1);
+    f->scratch = (rp_buffer){0};
+    f->random = 17;
+    rp_grid_init(&f->grid, &l, channels, &f->fa.allocator);
+    for (int s = 0; s < SETS; s++) {
+        CHECK_OK(rp_set_init(&f->set[s], &l, 0, &f->fa.allocator));
+        for (int g = 0; g < FIELDS; g++) {
+            const rp_group group = {.field = (uint16_t)g, .volume = 1.0, .mass = 1.0};
+            uint16_t index;
+            CHECK_OK(rp_set_add_group(&f->set[s], &group, &index));
+        }
+    }
+}
+
+static void finish(fixture *f)
+{
+    for (int s = 0; s < SETS; s++) {
+        rp_set_free(&f->set[s]);
+    }
+    rp_grid_free(&f->grid);
+    rp_buffer_free(&f->scratch, &f->fa.allocator);
+    failing_allocator_finish(&f->fa);
+}
+
+// Random particles in a box of cells, sorted into pages.
+static void scatter_particles(fixture *f, rp_set *set, int count, double corner, double size)
+{
+    CHECK_OK(rp_set_reserve_births(set, count));
+    for (int i = 0; i < count; i++) {
+        for (int a = 0; a < set->layout.dim; a++) {
+            rp_set_birth_value(set, RP_COL_POSITION, set->inbox.count + i, a,
+                               set->layout.h * (corner + size * test_uniform(&f->random)));
+        }
+        rp_set_birth_value(set, RP_COL_GROUP, set->inbox.count + i, 0,
+                           test_below(&f->random, FIELDS));
+    }
+    set->inbox.count += count;
+    CHECK_OK(rp_set_sort(set, &f->scratch, 1));
+}
+
+// ---- the slow way ----
+
+static bool neighbour(const rp_layout *l, const int32_t block[3], int n, int32_t out[3])
+{
+    const int32_t offset[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+    for (int a = 0; a < 3; a++) {
+        out[a] = block[a] + offset[a];
+        if (a < l->dim && l->period[a] > 0) {
+            out[a] = (out[a] + 2 * l->period[a]) % l->period[a];
+        }
+    }
+    return l->dim == 3 || offset[2] == 0;
+}
+
+static int64_t find_node_page(const rp_grid *grid, const int32_t block[3], int field)
+{
+    int64_t found = -1;
+    for (rp_local q = 0; q < grid->pages; q++) {
+        const rp_node_page *page = &rp_grid_page(grid)[q];
+        if (memcmp(page->block, block, sizeof page->block) == 0 && page->field == field) {
+            found = found == -1 ? q : -2; // twice is as wrong as not at all
+        }
+    }
+    return found;
+}
+
+// Every node page that a particle can reach is there, once and in key order, and none else.
+static void check_node_pages(const fixture *f, int sets)
+{
+    const rp_grid *grid = &f->grid;
+    char *reached = calloc((size_t)grid->pages + 1, 1);
+    for (rp_local q = 1; q < grid->pages; q++) {
+        const rp_node_page *a = &rp_grid_page(grid)[q - 1], *b = a + 1;
+        CHECK(a->key < b->key || (a->key == b->key && a->field < b->field));
+    }
+    for (int s = 0; s < sets; s++) {
+        for (rp_local p = 0; p < f->set[s].pages; p++) {
+            const rp_page *page = &rp_set_page(&f->set[s])[p];
+            for (int n = 0; n < RP_NEAR; n++) {
+                int32_t block[3];
+                check_context("set %d, page %d, neighbour %d", s, p, n);
+                if (!neighbour(&grid->layout, page->block, n, block)) {
+                    CHECK_EQUAL(page->near[n], RP_NO_PAGE);
+                    continue;
+                }
+                const int64_t q = find_node_page(grid, block, page->field);
+                CHECK(q >= 0);
+                CHECK_EQUAL(page->near[n], q);
+                CHECK(rp_grid_page(grid)[q].key == rp_block_key(block));
+                reached[q] = 1;
+            }
+        }
+    }
+    for (rp_local q = 0; q < grid->pages; q++) {
+        check_context("node page %d", q);
+        CHECK(reached[q]);
+    }
+    check_context("%s", "");
+    free(reached);
+}
+
+// near[] of particle pages and source[] of node pages say the same, in both directions.
+static void check_links(const fixture *f, int sets)
+{
+    const rp_grid *grid = &f->grid;
+    for (int s = 0; s < sets; s++) {
+        int64_t there = 0, back = 0;
+        for (rp_local p = 0; p < f->set[s].pages; p++) {
+            const rp_page *page = &rp_set_page(&f->set[s])[p];
+            for (int n = 0; n < RP_NEAR; n++) {
+                if (page->near[n] != RP_NO_PAGE) {
+                    // from there this page is the other way
+                    const uint32_t *source = rp_grid_source(grid, s, (rp_local)page->near[n]);
+                    check_context("set %d, page %d, neighbour %d", s, p, n);
+                    CHECK_EQUAL(source[RP_NEAR - 1 - n], p);
+                    there++;
+                }
+            }
+        }
+        for (rp_local q = 0; q < grid->pages; q++) {
+            const uint32_t *source = rp_grid_source(grid, s, q);
+            for (int n = 0; n < RP_NEAR; n++) {
+                if (source[n] != RP_NO_PAGE) {
+                    check_context("set %d, node page %d, source %d", s, q, n);
+                    CHECK(source[n] < (uint32_t)f->set[s].pages);
+                    const rp_page *page = &rp_set_page(&f->set[s])[source[n]];
+                    CHECK_EQUAL(page->near[RP_NEAR - 1 - n], q);
+                    CHECK_EQUAL(page->field, rp_grid_page(grid)[q].field);
+                    back++;
+                }
+            }
+        }
+        CHECK_EQUAL(there, back);
+        CHECK_EQUAL(there, (int64_t)f->set[s].pages * (grid->layout.dim == 3 ? 27 : 9));
+    }
+    check_context("%s", "");
+}
+
+// Nodes and arenas have memory behind them: written to their ends, for a sanitizer to see.
+static void check_room(const fixture *f, int sets)
+{
+    const rp_grid *grid = &f->grid;
+    const size_t real = (size_t)rp_real_bytes(&grid->layout);
+    const size_t nodes = (size_t)grid->layout.nodes * RP_QUAD * real;
+    for (int c = 0; c < grid->channels && grid->pages > 0; c++) {
+        const char *last = rp_grid_nodes(grid, c, grid->pages - 1);
+        CHECK((size_t)(last - (char *)grid->node[c].data) + nodes <= grid->node[c].bytes);
+        for (rp_local q = 0; q < grid->pages; q++) {
+            memset(rp_grid_nodes(grid, c, q), 1, nodes);
+        }
+    }
+    for (int s = 0; s < sets; s++) {
+        for (rp_local p = 0; p < f->set[s].pages; p++) {
+            for (int c = 0; c < grid->channels; c++) {
+                memset(rp_grid_arena(grid, s, p, c), 1, (size_t)grid->layout.arena_reals * real);
+            }
+        }
+    }
+    CHECK(rp_grid_bytes(grid) >= nodes * (size_t)grid->pages * (size_t)grid->channels);
+}
+
+static void build_and_check(fixture *f, int sets)
+{
+    CHECK_OK(rp_grid_build(&f->grid, f->set, sets));
+    CHECK_HELPER(check_node_pages(f, sets));
+    CHECK_HELPER(check_links(f, sets));
+    CHECK_HELPER(check_room(f, sets));
+}
+
+// ---- tests ----
+
+static const int open_space[3] = {0, 0, 0};
+
+// Catches a node page that is missing, doubled or out of order, in 2D and 3D.
+static void every_node_page_exists_once_in_key_order(void)
+{
+    for (int dim = 2; dim <= 3; dim++) {
+        for (int channels = 1; channels <= RP_CH_COUNT; channels++) {
+            fixture f;
+            CHECK_HELPER(start(&f, dim, open_space, channels));
+            CHECK_HELPER(scatter_particles(&f, &f.set[0], 60, -40.0, 80.0));
+            CHECK_HELPER(build_and_check(&f, 1));
+            CHECK(f.set[0].pages > 20);
+            CHECK(f.grid.pages > f.set[0].pages);
+            finish(&f);
+        }
+    }
+}
+
+// Catches a neighbourhood that is not its own opposite where an axis is so short that a block is its own
+// neighbour, or the same on both sides.
+static void periodic_axes_of_one_two_and_three_blocks_close_on_themselves(void)
+{
+    for (int dim = 2; dim <= 3; dim++) {
+        for (int i = 0; i < 4 * 4 * 4; i++) {
+            const int period[3] = {8 * (i / 16), 8 * (i / 4 % 4), 4 * (i % 4)};
+            if (dim == 2 && period[2] != 0) {
+                continue;
+            }
+            fixture f;
+            CHECK_HELPER(start(&f, dim, period, 1));
+            CHECK_HELPER(scatter_particles(&f, &f.set[0], 12, -10.0, 30.0));
+            CHECK_HELPER(build_and_check(&f, 1));
+            finish(&f);
+        }
+    }
+}
+
+// Catches fields that share a node page: their particles would feel each other.
+static void two_fields_in_one_block_have_two_node_pages(void)
+{
+    fixture f;
+    CHECK_HELPER(start(&f, 3, open_space, 1));
+    CHECK_HELPER(scatter_particles(&f, &f.set[0], 200, 1.0, 2.5));
+    CHECK_EQUAL(f.set[0].pages, 2); // one block, both fields
+    CHECK_HELPER(build_and_check(&f, 1));
+    CHECK_EQUAL(f.grid.pages, 2 * 27);
+    for (rp_local q = 0; q < f.grid.pages; q += 2) {
+        const rp_node_page *a = &rp_grid_page(&f.grid)[q], *b = a + 1;
+        CHECK(a->key == b->key);
+        CHECK_EQUAL(a->field, 0);
+        CHECK_EQUAL(b->field, 1);
+    }
+    finish(&f);
+}
+
+// Catches a set that overwrites the links of another on the blocks that both touch.
+static void two_sets_share_the_node_pages_of_their_blocks(void)
+{
+    fixture f;
+    CHECK_HELPER(start(&f, 3, open_space, 2));
+    CHECK_HELPER(scatter_particles(&f, &f.set[0], 40, -20.0, 30.0));
+    CHECK_HELPER(scatter_particles(&f, &f.set[1], 40, -5.0, 30.0));
+    CHECK_HELPER(build_and_check(&f, 2));
+
+    // alone they need more together than at once
+    const rp_local together = f.grid.pages;
+    CHECK_HELPER(build_and_check(&f, 1));
+    const rp_local first = f.grid.pages;
+    CHECK(first < together);
+    finish(&f);
+}
+
+// Catches what an earlier build leaves behind: pages, table entries, links.
+static void building_again_forgets_what_was(void)
+{
+    fixture f;
+    CHECK_HELPER(start(&f, 2, open_space, 1));
+    CHECK_HELPER(scatter_particles(&f, &f.set[0], 300, -100.0, 200.0));
+    CHECK_HELPER(build_and_check(&f, 1));
+    const size_t bytes = rp_grid_bytes(&f.grid);
+
+    // all but those of the first page die
+    rp_set *set = &f.set[0];
+    for (rp_local slot = rp_set_page(set)[0].count; slot < set->slots; slot++) {
+        rp_set_kill(set, slot);
+    }
+    set->doomed = set->count - rp_set_page(set)[0].count; // the padding was no particle
+    CHECK_OK(rp_set_sort(set, &f.scratch, 1));
+    CHECK_EQUAL(set->pages, 1);
+    CHECK_HELPER(build_and_check(&f, 1));
+    CHECK_EQUAL(f.grid.pages, 9);
+    CHECK(rp_grid_bytes(&f.grid) == bytes); // memory is kept for later
+
+    // nobody left
+    for (rp_local slot = 0; slot < set->count; slot++) {
+        rp_set_kill(set, slot);
+    }
+    CHECK_OK(rp_set_sort(set, &f.scratch, 1));
+    CHECK_HELPER(build_and_check(&f, 1));
+    CHECK_EQUAL(f.grid.pages, 0);
+
+    CHECK_HELPER(scatter_particles(&f, set, 300, -150.0, 300.0));
+    CHECK_HELPER(build_and_check(&f, 1));
+    finish(&f);
+}
+
+// Catches a grid that looks whole after its memory could not be had.
+static void a_grid_without_memory_is_empty_and_can_be_built_again(void)
+{
+    int64_t n = 0;
+    for (bool failed = true; failed; n++) {
+        fixture f;
+        CHECK_HELPER(start(&f, 2, open_space, 2));
+        CHECK_HELPER(scatter_particles(&f, &f.set[0], 5, 0.0, 30.0));
+        CHECK_HELPER(build_and_check(&f, 1));
+        CHECK_HELPER(scatter_particles(&f, &f.set[0], 300, -100.0, 200.0));
+        f.fa.fail_at = f.fa.count + n;
+        const rp_result result = rp_grid_build(&f.grid, f.set, 1);
+        failed = f.fa.failed;
+        check_context("allocation %lld of the build fails", (long long)n);
+        if (failed) {
+            CHECK_ERROR(result, RP_ERR_MEMORY, "out of memory");
+            CHECK_EQUAL(f.grid.pages, 0);
+            CHECK_HELPER(build_and_check(&f, 1));
+        } else {
+            CHECK_OK(result);
+        }
+        finish(&f);
+    }
+    CHECK(n >= 5); // table, pages, two channels, links, arenas
+}
+
+TEST_MAIN(TEST(every_node_page_exists_once_in_key_order),
+          TEST(periodic_axes_of_one_two_and_three_blocks_close_on_themselves),
+          TEST(two_fields_in_one_block_have_two_node_pages),
+          TEST(two_sets_share_the_node_pages_of_their_blocks), TEST(building_again_forgets_what_was),
+          TEST(a_grid_without_memory_is_empty_and_can_be_built_again))
