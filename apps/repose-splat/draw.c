@@ -317,8 +317,8 @@ static float is_open(const map *m, float x, float y, float height)
     return outside || height >= m->height[(size_t)y * (size_t)m->n + (size_t)x] ? 1.0f : 0.0f;
 }
 
-// Light the samples whose turn it is from the direction m->a.forward. What is higher than a sample
-// by more than `tolerance` hides it; `blur` is how far ground looks beside its own place
+// Light the samples whose turn it is from the direction m->a.forward. What is higher than a grain's
+// sample by more than `tolerance` hides it; `blur` is how far ground looks beside its own place
 // [both in texels].
 static void add_light(canvas *c, const map *m, int turn, bool sun, float share, float tolerance,
                       float blur)
@@ -346,10 +346,9 @@ static void add_light(canvas *c, const map *m, int turn, bool sun, float share, 
             if (s->kind != GROUND) {
                 seen = is_open(m, px, py, height + tolerance);
             } else if (px > -margin && px < far && py > -margin && py < far) {
-                seen = 0.25f * (is_open(m, px + a, py + b, height + tolerance) +
-                                is_open(m, px - b, py + a, height + tolerance) +
-                                is_open(m, px - a, py - b, height + tolerance) +
-                                is_open(m, px + b, py - a, height + tolerance));
+                seen = 0.25f *
+                       (is_open(m, px + a, py + b, height) + is_open(m, px - b, py + a, height) +
+                        is_open(m, px - a, py - b, height) + is_open(m, px + b, py - a, height));
             }
             *(sun ? &s->sun : &s->sky) += share * facing * seen;
         }
@@ -369,12 +368,18 @@ static unsigned char to_srgb(float x)
         255.0f * (x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1.0f / 2.4f) - 0.055f));
 }
 
+// Behind the points the ground fades into the backdrop [m].
+typedef struct haze {
+    float begins, length;
+} haze;
+
 // Add the colour of a sample in linear light. `open` is what ground under a free sky receives.
-static void shade(const sample *s, const sample *open, double haze, const float colours[][3],
+static void shade(const sample *s, const sample *open, haze air, const float colours[][3],
                   float rgb[3])
 {
-    const float below = 0.5f - 0.5f * s->normal[1] / 127.0f, far = (float)(s->depth / haze);
-    const float clear = s->kind == GROUND ? expf(-far * far) : 0.0f;
+    const float below = 0.5f - 0.5f * s->normal[1] / 127.0f, past = s->depth - air.begins;
+    const float thick = past > 0.0f ? past / air.length : 0.0f;
+    const float clear = s->kind == GROUND ? expf(-thick * thick) : 0.0f;
     for (int i = 0; i < 3; i++) {
         const float light = SUN[i] * s->sun + SKY[i] * s->sky, back = colours[BACKDROP][i];
         const float most = SUN[i] * open->sun + SKY[i] * open->sky;
@@ -386,7 +391,7 @@ static void shade(const sample *s, const sample *open, double haze, const float 
     }
 }
 
-static void resolve(const canvas *c, const sample open[4], double haze, unsigned char *rgb)
+static void resolve(const canvas *c, const sample open[4], haze air, unsigned char *rgb)
 {
     float colours[sizeof COLOUR / sizeof *COLOUR][3];
     for (size_t k = 0; k < sizeof COLOUR / sizeof *COLOUR; k++) {
@@ -398,7 +403,7 @@ static void resolve(const canvas *c, const sample open[4], double haze, unsigned
         for (int x = 0; x < c->w; x += 2, rgb += 3) {
             float sum[3] = {0};
             for (int turn = 0; turn < 4; turn++) {
-                shade(&c->at[(size_t)(y + (turn >> 1)) * c->w + x + (turn & 1)], &open[turn], haze,
+                shade(&c->at[(size_t)(y + (turn >> 1)) * c->w + x + (turn & 1)], &open[turn], air,
                       colours, sum);
             }
             for (int i = 0; i < 3; i++) {
@@ -460,7 +465,9 @@ bool draw_points(const vec *points, size_t count, const view *v, unsigned char *
         add_light(&c, &m, k % 4, k < SUNS, share, tolerance, k < SUNS ? 0.5f : blur);
         *(k < SUNS ? &open[k % 4].sun : &open[k % 4].sky) += share * (float)m.a.forward.y;
     }
-    resolve(&c, open, 6.0 * extent, rgb);
+    const vec to = plus(m.center, -1.0, v->eye);
+    const haze air = {(float)(dot(to, c.cam.forward) + 0.5 * extent), (float)(4.0 * extent)};
+    resolve(&c, open, air, rgb);
 done:
     free(c.at);
     free(m.height);

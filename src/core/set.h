@@ -107,10 +107,22 @@ void rp_set_birth_value(rp_set *set, rp_column_id column, rp_local index, int co
 // Mark a particle; the next sort removes it.
 void rp_set_kill(rp_set *set, rp_local slot);
 
-// Must the set be sorted before the next transfer? A page's arena has one cell of tolerance.
+// A page's arena has one cell of tolerance. A little of it is kept for positions that rounding puts on
+// the far face of their block.
+#define RP_TRAVEL_LIMIT 0.999
+
+// Must the set be sorted before the next transfer?
 static inline bool rp_set_wants_sort(const rp_set *set)
 {
-    return set->inbox.count > 0 || set->doomed > 0 || set->travel > 1.0;
+    return set->inbox.count > 0 || set->doomed > 0 || set->travel > RP_TRAVEL_LIMIT;
+}
+
+// Count a step in which no particle moved farther than `cells` along any axis. Fixed-point positions round
+// a move by less than 2^-25 cell and its own round-off, so that is added: `travel` is a bound, not a guess.
+static inline void rp_set_travelled(rp_set *set, double cells)
+{
+    const bool single = set->layout.precision == RP_SINGLE;
+    set->travel += single ? cells * (1.0 + 0x1p-22) + 0x1p-25 : cells;
 }
 
 // Put every particle into the page it belongs to: births in, deaths out. Pages come out in key order, and

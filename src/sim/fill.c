@@ -14,11 +14,17 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
     if (world->materials == RP_MATERIAL_LIMIT) {
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d materials", RP_MATERIAL_LIMIT);
     }
+    const bool hardened = rp_set_has(&world->set, RP_COL_HARDENING);
     if (def->kind == RP_SAND && def->hardening) {
         RP_TRY(rp_set_want(&world->set, RP_COL_HARDENING));
     }
     if (def->kind == RP_SAND && def->volume_correction) {
-        RP_TRY(rp_set_want(&world->set, RP_COL_VOLUME_GAIN));
+        const rp_result result = rp_set_want(&world->set, RP_COL_VOLUME_GAIN);
+        if (result != RP_OK) {
+            // all or nothing: the column that only this material would have had goes again
+            world->set.column[RP_COL_HARDENING].comps *= hardened;
+            return result;
+        }
     }
     double p[RP_PARAM_COUNT];
     rp_material_parameters(def, world->def.dimension, p);
@@ -149,7 +155,8 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *adde
         volume *= size;
         for (int b = 0; b < dim; b++) {
             if (!isfinite(def->velocity[a]) || !isfinite(def->velocity_gradient[a][b])) {
-                return rp_fail(RP_ERR_ARGUMENT, "box.velocity: want finite numbers");
+                return rp_fail(RP_ERR_ARGUMENT, "box.velocity%s: want finite numbers",
+                               isfinite(def->velocity[a]) ? "_gradient" : "");
             }
         }
     }
@@ -195,17 +202,22 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     if (!(def->volume > 0.0 && isfinite(def->volume))) {
         return rp_fail(RP_ERR_ARGUMENT, "points.volume: want > 0 m^3, got %g", def->volume);
     }
+    if (def->count > 0 && def->position == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "points.position: want %lld places, got NULL",
+                       (long long)def->count);
+    }
     for (int64_t i = 0; i < def->count; i++) {
+        const char *bad = NULL;
         for (int a = 0; a < dim; a++) {
-            bool good = isfinite(def->position[3 * i + a]) &&
-                              (def->velocity == NULL || isfinite(def->velocity[3 * i + a]));
+            bad = isfinite(def->position[3 * i + a]) ? bad : "position";
+            bad = def->velocity == NULL || isfinite(def->velocity[3 * i + a]) ? bad : "velocity";
             for (int b = 0; b < dim && def->gradient != NULL; b++) {
-                good = good && isfinite(def->gradient[9 * i + 3 * a + b]);
+                bad = isfinite(def->gradient[9 * i + 3 * a + b]) ? bad : "gradient";
             }
-            if (!good) {
-                return rp_fail(RP_ERR_ARGUMENT, "points: particle %lld has a number that is not finite",
-                               (long long)i);
-            }
+        }
+        if (bad != NULL) {
+            return rp_fail(RP_ERR_ARGUMENT, "points.%s: particle %lld has a number that is not finite",
+                           bad, (long long)i);
         }
     }
     uint16_t group;

@@ -188,20 +188,28 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
     return RP_OK;
 }
 
-// Every particle's group must exist: kernels index tables with it.
-static rp_result check_groups(const rp_world *world, const uint16_t *group, size_t count)
+// Every particle's group must exist, kernels index tables with it, and as many must be marked as dead as the
+// header says: those wait for a sort, which nothing else would ask for.
+static rp_result check_groups(const rp_world *world, const char *groups, size_t count, int64_t dead)
 {
     for (size_t i = 0; i < count; i++) {
-        if (group[i] >= world->set.groups && group[i] != RP_GROUP_DEAD) {
-            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d", group[i],
+        uint16_t group;
+        memcpy(&group, groups + i * sizeof group, sizeof group);
+        if (group == RP_GROUP_DEAD) {
+            dead--;
+        } else if (group >= world->set.groups) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d", group,
                            world->set.groups);
         }
+    }
+    if (dead != 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: the dead are not as many as the header says");
     }
     return RP_OK;
 }
 
 // Kernels address arenas by position, so a particle must be where its page and `travel` say it can be.
-// Beyond one cell of travel the next step sorts first, and the sort looks for itself.
+// Beyond the limit of travel the next step sorts first, and the sort looks for itself.
 static rp_result check_positions(const rp_world *world, const state_header *h, const char *pages,
                                  const char *column)
 {
@@ -209,7 +217,7 @@ static rp_result check_positions(const rp_world *world, const state_header *h, c
     if (!(h->travel >= 0.0 && isfinite(h->travel))) {
         return rp_fail(RP_ERR_ARGUMENT, "state: travel of %g cells", h->travel);
     }
-    for (int32_t p = 0; p < h->pages && h->travel <= 1.0; p++) {
+    for (int32_t p = 0; p < h->pages && h->travel <= RP_TRAVEL_LIMIT; p++) {
         page_record r;
         memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
         for (int64_t slot = r.first; slot < (int64_t)r.first + r.count; slot++) {
@@ -255,8 +263,8 @@ rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
             RP_TRY(check_positions(world, &h, pages, at));
         }
         if (i == RP_COL_GROUP) {
-            RP_TRY(check_groups(world, (const uint16_t *)(const void *)at, (size_t)h.slots));
-            RP_TRY(check_groups(world, (const uint16_t *)(const void *)(at + slots), (size_t)h.births));
+            RP_TRY(check_groups(world, at, (size_t)h.slots, h.doomed));
+            RP_TRY(check_groups(world, at + slots, (size_t)h.births, 0));
         }
         at += slots + births;
     }

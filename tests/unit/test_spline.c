@@ -111,9 +111,10 @@ static void look_at(const rp_kernels *k, double h, const double (*cells)[3], int
     double found = 0.0, all = 0.0;
     for (int i = 0; i < count; i++) {
         for (int a = 0; a < k->dim; a++) {
-            // where it was put, within half a unit of fixed point and the rounding of metres
+            // where it was put, within half a unit of fixed point and the rounding of metres and
+            // of the place in its page
             CHECK_NEAR((double)there[i].x[a], cells[i][a],
-                       (k->real_bits == 32 ? 0x1p-27 : 0.0) + 4.0 * 0x1p-53 * fabs(cells[i][a]));
+                       (k->real_bits == 32 ? 0x1p-27 : 0.0) + 0x1p-51 * (fabs(cells[i][a]) + 8.0));
         }
         footprint f;
         read_footprint(&bed, &there[i], &f);

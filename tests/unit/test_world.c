@@ -935,7 +935,7 @@ static void an_empty_world_lets_time_pass(void)
         CHECK_OK(rp_world_run_frame(world));
         CHECK_EQUAL(stats_of(world).particles, 0);
         CHECK_EQUAL(stats_of(world).pages, 0);
-        CHECK(stats_of(world).time == 4.0 / 24.0);
+        CHECK(stats_of(world).time == 5.0 / 24.0);
         rp_world_destroy(world);
     }
     rp_world_destroy(NULL);
@@ -996,6 +996,7 @@ static void every_column_can_be_read_before_and_after_a_step(void)
             CHECK_OK(rp_world_create(&def, &world));
             rp_material_def sand = rp_default_sand_def();
             sand.hardening = true;
+            sand.yield_fit = RP_FIT_PLANE_STRAIN; // the steepest cone stays below the warning
             rp_points_def points = rp_default_points_def();
             CHECK_OK(rp_world_add_material(world, &sand, &points.material));
             enum { GRAINS = 40 };
@@ -1241,13 +1242,16 @@ static void check_failed_world(rp_world *world, const void *good, size_t size)
     rp_world_totals(world, &totals);
     CHECK(totals.mass > 0.0);
 
-    // its state can be kept and looked at again; a step from there must not do harm
+    // its state can be kept; where a world takes it back, a step from there must do no harm
     void *bad;
     size_t bad_size;
     CHECK_OK(rp_world_save(world, &bad, &bad_size));
-    CHECK_OK(rp_world_restore(world, bad, bad_size));
-    const rp_result again = rp_world_step(world);
-    CHECK(again == RP_ERR_DIVERGED || again == RP_OK);
+    if (rp_world_restore(world, bad, bad_size) == RP_OK) {
+        const rp_result again = rp_world_step(world);
+        CHECK(again == RP_ERR_DIVERGED || again == RP_OK);
+    } else {
+        CHECK_ERROR(rp_world_step(world), RP_ERR_DIVERGED, "failed");
+    }
     rp_state_free(bad);
 
     CHECK_OK(rp_world_restore(world, good, size));
@@ -1269,6 +1273,7 @@ static void a_particle_that_is_no_number_fails_the_world_by_name(void)
                 for (size_t k = 0; k < COUNT_OF(not_finite); k++) {
                     rp_material_def sand = rp_default_sand_def();
                     sand.hardening = true;
+                    sand.yield_fit = RP_FIT_PLANE_STRAIN; // the steepest cone stays below the warning
                     rp_world *world = world_with_a_loner(dim, (rp_precision)precision, sand);
                     void *good;
                     size_t size;

@@ -242,7 +242,7 @@ static rp_result explicit_step(void *state, rp_step *step)
             gradient2 = fmax(gradient2, l.report[p].gradient2);
             move = fmax(move, l.report[p].move);
         }
-        set->travel += move;
+        rp_set_travelled(set, move);
     }
     s->max_speed = step->stats->max_speed = sqrt(speed2);
     s->max_gradient = step->stats->max_gradient = sqrt(gradient2);
