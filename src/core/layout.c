@@ -1,5 +1,9 @@
 #include "core/layout.h"
 
+#include "base/result.h"
+
+#include <math.h>
+
 rp_layout rp_layout_make(const rp_world_def *def)
 {
     rp_layout l = {
@@ -51,4 +55,25 @@ void rp_block_wrap(const rp_layout *l, int32_t block[3])
             block[a] = (block[a] % l->period[a] + l->period[a]) % l->period[a];
         }
     }
+}
+
+rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3], double local[3])
+{
+    for (int a = 0; a < 3; a++) {
+        block[a] = 0;
+        local[a] = 0.0;
+        if (a < l->dim) {
+            const double x = metres[a] / l->h - l->shift;
+            const double b = floor(x / l->cells[a]);
+            if (!(fabs(b) < RP_BLOCK_LIMIT - 1)) {
+                return rp_fail(RP_ERR_LIMIT,
+                               "a particle at %g m along axis %d lies outside the addressable "
+                               "space (less than %g m from the origin)",
+                               metres[a], a, (double)RP_BLOCK_LIMIT * l->cells[a] * l->h);
+            }
+            block[a] = (int32_t)b;
+            local[a] = x - b * l->cells[a];
+        }
+    }
+    return RP_OK;
 }

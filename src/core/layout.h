@@ -70,3 +70,6 @@ static inline void rp_near_offset(int n, int32_t offset[3])
     offset[1] = n / 3 % 3 - 1;
     offset[2] = n % 3 - 1;
 }
+
+// The block that holds a place in space, and where in it [cells]; not wrapped.
+rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3], double local[3]);

@@ -157,28 +157,9 @@ static rp_result check_block(const int32_t block[3])
     return RP_OK;
 }
 
-// Which block a birth falls into, and its position relative to it [cells].
 static rp_result place_birth(const rp_set *set, rp_local index, int32_t block[3], double local[3])
 {
-    const rp_layout *l = &set->layout;
-    for (int a = 0; a < 3; a++) {
-        block[a] = 0;
-        local[a] = 0.0;
-        if (a < l->dim) {
-            const double metres = *(double *)rp_set_birth(set, RP_COL_POSITION, index, a);
-            const double x = metres / l->h - l->shift;
-            const double b = floor(x / l->cells[a]);
-            if (!(fabs(b) < RP_BLOCK_LIMIT - 1)) {
-                return rp_fail(RP_ERR_LIMIT,
-                               "a particle at %g m along axis %d lies outside the addressable "
-                               "space (less than %g m from the origin)",
-                               metres, a, (double)RP_BLOCK_LIMIT * l->cells[a] * l->h);
-            }
-            block[a] = (int32_t)b;
-            local[a] = x - b * l->cells[a];
-        }
-    }
-    return RP_OK;
+    return rp_layout_place(&set->layout, rp_set_birth(set, RP_COL_POSITION, index, 0), block, local);
 }
 
 static rp_result key_births(const rp_set *set, birth_key *birth)
@@ -474,7 +455,9 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
     for (size_t i = 0; i < streams; i++) {
         RP_TRY(check_block(s->stream[i].block));
     }
-    qsort(s->stream, streams, sizeof *s->stream, compare_streams);
+    if (streams > 0) {
+        qsort(s->stream, streams, sizeof *s->stream, compare_streams);
+    }
     int64_t slots;
     s->new_pages = lay_pages(s->stream, streams, NULL, &slots);
     if (slots > INT32_MAX / 2) {

@@ -23,29 +23,30 @@ RP_INLINE split_position position_split(const stored *at)
     };
 }
 
-// Random numbers in [0, 1) per axis for rounding a move to the grid of positions without bias: an
-// undithered sum of tiny moves would stand still. A hash of the low half of the id and the step.
-RP_INLINE ivec mix32(ivec x)
-{
 #ifdef RP_PLAIN
-    uint32_t u = (uint32_t)x;
+typedef uint32_t uvec;
 #else
-    typedef uint32_t uvec __attribute__((vector_size(VEC_BYTES)));
-    uvec u = (uvec)x;
+typedef uint32_t uvec __attribute__((vector_size(VEC_BYTES)));
 #endif
+
+RP_INLINE uvec mix32(uvec u)
+{
     u ^= u >> 16;
     u *= 0x7feb352du;
     u ^= u >> 15;
     u *= 0x846ca68bu;
     u ^= u >> 16;
-    return (ivec)u;
+    return u;
 }
 
+// Random numbers in [0, 1) per axis for rounding a move to the grid of positions without bias: an
+// undithered sum of tiny moves would stand still. A hash of the low half of the id and the step.
 RP_INLINE vec dither(ivec id, uint32_t step_hash, int axis)
 {
-    const ivec h = mix32(mix32(id ^ viset((rint)step_hash)) + viset((rint)(0x9e3779b9u * (uint32_t)(axis + 1))));
-    // 23 bits: the sum with a fraction of a unit is exact enough, and the mean is centred
-    return vfma(vtoreal((h >> 9) & viset(0x7fffff)), vset(0x1p-23f), vset(0x1p-24f));
+    const uvec particle = mix32((uvec)id ^ (step_hash - (uvec){0}));
+    const uvec h = mix32(particle + 0x9e3779b9u * (uint32_t)(axis + 1));
+    // 23 bits, and the mean is centred
+    return vfma(vtoreal((ivec)(h >> 9)), vset(0x1p-23f), vset(0x1p-24f));
 }
 
 // Move by `cells`, at most four either way (more is a runaway, caught elsewhere).

@@ -74,7 +74,7 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
     const vec trace = sym_trace(trial);
     sym deviator = trial;
     for (int k = 0; k < DIM; k++) {
-        deviator.c[k] = vfma(trace, vset(-over_d), trial.c[k]);
+        deviator.c[k] -= over_d * trace;
     }
     const vec shear2 = sym_norm2(deviator), shear = vsqrt(shear2);
     const vec t = trace + gain; // theory (21)

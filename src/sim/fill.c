@@ -160,6 +160,10 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *adde
             }
         }
     }
+    int32_t block[3];
+    double local[3];
+    RP_TRY(rp_layout_place(&world->set.layout, def->lower, block, local));
+    RP_TRY(rp_layout_place(&world->set.layout, def->upper, block, local));
     uint16_t group;
     RP_TRY(rp_set_reserve_births(&world->set, (rp_local)total));
     RP_TRY(add_group(world, def->material, def->field, volume / (double)total, &group));
@@ -219,6 +223,9 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
             return rp_fail(RP_ERR_ARGUMENT, "points.%s: particle %lld has a number that is not finite",
                            bad, (long long)i);
         }
+        int32_t block[3];
+        double local[3];
+        RP_TRY(rp_layout_place(&world->set.layout, def->position + 3 * i, block, local));
     }
     uint16_t group;
     RP_TRY(rp_set_reserve_births(&world->set, (rp_local)def->count));

@@ -4,7 +4,6 @@
 #include "sim/world.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define STATE_MAGIC 0x3145544154535052ull // "RPSTATE1", little-endian
@@ -16,6 +15,12 @@ typedef struct state_header {
     int32_t groups, pages, slots, count, doomed, births;
     double travel;
 } state_header;
+
+// Stands before a saved state, so that it can be freed after its world is gone.
+typedef struct saved_block {
+    _Alignas(RP_CACHE_LINE) rp_allocator allocator;
+    size_t bytes;
+} saved_block;
 
 typedef struct page_record {
     int32_t block[3], field, flags, first, count;
@@ -110,13 +115,16 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
     // the walk is the same in both directions, so it takes a world that it may write to; here it reads
     rp_world *readable = (rp_world *)(uintptr_t)world;
     state_header h = header_of(world);
+    *data = NULL;
     cursor measure = {0};
     pass_body(readable, &measure, &h);
     h.bytes = sizeof h + measure.at;
-    *data = malloc(h.bytes);
-    if (*data == NULL) {
-        return rp_fail(RP_ERR_MEMORY, "out of memory: %zu bytes for a saved state", (size_t)h.bytes);
+    saved_block *block = rp_new(world->allocator, sizeof *block + h.bytes, "a saved state");
+    if (block == NULL) {
+        return RP_ERR_MEMORY;
     }
+    *block = (saved_block){.allocator = *world->allocator, .bytes = sizeof *block + h.bytes};
+    *data = block + 1;
     memcpy(*data, &h, sizeof h);
     cursor write = {.out = (char *)*data + sizeof h};
     pass_body(readable, &write, &h);
@@ -124,7 +132,14 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
     return RP_OK;
 }
 
-void rp_state_free(void *data) { free(data); }
+void rp_state_free(void *data)
+{
+    if (data != NULL) {
+        saved_block *block = (saved_block *)data - 1;
+        const rp_allocator a = block->allocator;
+        rp_delete(&a, block, block->bytes);
+    }
+}
 
 // Would these pages and particles make a set? A state comes from outside: nothing in it is trusted.
 static rp_result check_pages(const rp_world *world, const state_header *h, const char *pages)

@@ -14,9 +14,7 @@ double mpm_spline(int order, double t)
     case 1:
         return a < 1.0 ? 1.0 - a : 0.0;
     case 2:
-        return a < 0.5   ? 0.75 - a * a
-               : a < 1.5 ? 0.5 * (1.5 - a) * (1.5 - a)
-                         : 0.0;
+        return a < 0.5 ? 0.75 - a * a : a < 1.5 ? 0.5 * (1.5 - a) * (1.5 - a) : 0.0;
     default:
         return a < 1.0   ? 0.5 * a * a * a - a * a + 2.0 / 3.0
                : a < 2.0 ? (2.0 - a) * (2.0 - a) * (2.0 - a) / 6.0
@@ -52,8 +50,8 @@ bool mpm_grid_init(mpm_grid *grid, int dim, int order, double h, const int32_t p
         }
         grid->period[a] = period != NULL ? period[a] : 0;
         grid->lower[a] = grid->period[a] > 0 ? 0 : lower - LOOK_BACK - 1;
-        grid->size[a] = grid->period[a] > 0 ? grid->period[a]
-                                            : upper + LOOK_AHEAD + 2 - grid->lower[a];
+        grid->size[a] =
+            grid->period[a] > 0 ? grid->period[a] : upper + LOOK_AHEAD + 2 - grid->lower[a];
         grid->nodes *= grid->size[a];
     }
     grid->node = calloc((size_t)grid->nodes, sizeof *grid->node);
@@ -110,8 +108,7 @@ void mpm_visit(const mpm_grid *grid, const mpm_particle *p,
             for (int k = 0; k < (grid->dim == 3 ? LOOK : 1); k++) {
                 const bool deep = grid->dim == 3;
                 const double away[3] = {r[0][i], r[1][j], deep ? r[2][k] : 0.0};
-                if (fabs(away[0]) > support || fabs(away[1]) > support ||
-                    fabs(away[2]) > support) {
+                if (fabs(away[0]) > support || fabs(away[1]) > support || fabs(away[2]) > support) {
                     continue;
                 }
                 const double wz = deep ? w[2][k] : 1.0;

@@ -59,12 +59,12 @@ void mpm_p2g(mpm_grid *grid, const mpm_particle *p, int count, int field, double
 void mpm_velocity(mpm_grid *grid, const double push[3], double least);
 
 typedef struct mpm_gathered {
-    double v[3];      // sum w v_i
+    double v[3];       // sum w v_i
     double grad[3][3]; // d v_i / d x_j [1/s], (16)
-    double C[3][3];   // (15)
-    double mass;      // sum w m_i [kg]
-    double speed;     // largest |component of v_i| in reach
-    double heaviest;  // largest m_i in reach
+    double C[3][3];    // (15)
+    double mass;       // sum w m_i [kg]
+    double speed;      // largest |component of v_i| in reach
+    double heaviest;   // largest m_i in reach
 } mpm_gathered;
 
 void mpm_g2p(const mpm_grid *grid, const mpm_particle *p, mpm_gathered *out);

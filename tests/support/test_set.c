@@ -91,9 +91,9 @@ static void init_set(test_bed *bed, int s)
         .set = &bed->set[s],
         .set_index = s,
         .grid = &bed->grid,
-        .law = def->lawless[s] ? NULL
-                               : rp_laws_find(def->kernels->dim, def->kernels->real_bits,
-                                              def->kernels->isa),
+        .law = def->lawless[s]
+                   ? NULL
+                   : rp_laws_find(def->kernels->dim, def->kernels->real_bits, def->kernels->isa),
         .group = def->groups[s] > 0 ? bed->group_reals[s].data : NULL,
         .group_law = def->groups[s] > 0 ? bed->group_law[s] : NULL,
         .dt = def->dt,
@@ -291,8 +291,7 @@ static void each_particle(const test_bed *bed, int s,
 static void read_one(const test_bed *bed, int s, const rp_page *page, rp_local slot, void *out)
 {
     const rp_set *set = &bed->set[s];
-    test_particle *p =
-        (test_particle *)out + *(const uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0);
+    test_particle *p = (test_particle *)out + *(const uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0);
     *p = (test_particle){.group = *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0)};
     for (int c = 0; c < RP_COL_COUNT; c++) {
         for (int k = 0; k < set->column[c].comps; k++) {

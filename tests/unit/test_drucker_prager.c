@@ -192,6 +192,9 @@ static void the_cases_are_tested_in_order(void)
         {{-0.001, -0.002, -0.03}, 1, {-0.001, -0.002, -0.03}},
         {{0.01, -0.01, -0.01}, 3, {0.00691013, -0.00845506, -0.00845506}},
         {{-0.02, -0.02, -0.02}, 1, {-0.02, -0.02, -0.02}},
+        {{-0x1p-6, -0x1p-6, -0x1p-6},
+         1,
+         {-0x1p-6, -0x1p-6, -0x1p-6}}, // no deviator to the last bit
         {{0.02, 0.02, 0.02}, 2, {0.0, 0.0, 0.0}},
         {{0.0, 0.0, 0.0}, 1, {0.0, 0.0, 0.0}},
         {{0.01, -0.01, 0.0}, 2, {0.0, 0.0, 0.0}}, // the trace is 0: the cone's tip either way
@@ -763,7 +766,7 @@ static void neighbours_in_a_tile_do_not_matter(void)
     const int count = law_variants(v);
     for (int n = 0; n < count; n++) {
         uint64_t random = 401;
-        for (int round = 0; round < 400; round++) {
+        for (int round = 0; round < 1500; round++) {
             check_context("%dD f%d %s, round %d", v[n].dim, v[n].bits, rp_isa_name(v[n].isa),
                           round);
             static const double size[] = {1e-3, 0.05, 0.3};

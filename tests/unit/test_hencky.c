@@ -454,7 +454,7 @@ static void neighbours_in_a_tile_do_not_matter(void)
     for (int n = 0; n < count; n++) {
         const int dim = v[n].dim;
         uint64_t random = 71;
-        for (int round = 0; round < 60; round++) {
+        for (int round = 0; round < 1500; round++) {
             static const double size[] = {1e-3, 0.069, 0.072, 0.2, 0.26, 0.8};
             check_context("%dD f%d %s, round %d", dim, v[n].bits, rp_isa_name(v[n].isa), round);
             law_lane mine = elastic_lane(&v[n]);

@@ -1,6 +1,6 @@
-// The splines as P2G hands them out. A particle of unit mass puts its weights on the nodes; at rest,
-// with a stress of -1 Pa in every direction, unit volume and unit step, it puts the gradients of
-// its weights there as momentum.
+// The splines as P2G hands them out. A particle of unit mass puts its weights on the nodes; at
+// rest, with a stress of -1 Pa in every direction, unit volume and unit step, it puts the gradients
+// of its weights there as momentum.
 //
 // Tolerances. In double they are those of V-A1. In single, with u = 2^-24: the distance to the base
 // node is read from 26 bits with an error of u cells at most. A weight formed from it by the
@@ -24,8 +24,8 @@
 #include <string.h>
 
 enum {
-    AROUND = 4,  // nodes from the cell's lower one less one: all that a cubic spline can reach
-    APART = 6,   // cells between particles, so that no two share a node
+    AROUND = 4, // nodes from the cell's lower one less one: all that a cubic spline can reach
+    APART = 6,  // cells between particles, so that no two share a node
 };
 
 typedef struct bounds {
@@ -35,9 +35,8 @@ typedef struct bounds {
 static bounds bounds_of(const rp_kernels *k)
 {
     static const double u = 0x1p-24;
-    return k->real_bits == 32
-               ? (bounds){8 * u, 8 * u, 24 * u, 32 * u, 50 * u, 15 * u, 20 * u}
-               : (bounds){1e-14, 1e-13, 1e-14, 1e-14, 1e-13, 1e-14, 1e-14};
+    return k->real_bits == 32 ? (bounds){8 * u, 8 * u, 24 * u, 32 * u, 50 * u, 15 * u, 20 * u}
+                              : (bounds){1e-14, 1e-13, 1e-14, 1e-14, 1e-13, 1e-14, 1e-14};
 }
 
 // What one particle left on the grid.
@@ -126,8 +125,8 @@ static void look_at(const rp_kernels *k, double h, const double (*cells)[3], int
     // nothing lies anywhere else
     for (rp_local p = 0; p < bed.grid.pages; p++) {
         for (int n = 0; n < bed.layout.nodes; n++) {
-            all += fabs(test_bed_get(&bed, rp_grid_nodes(&bed.grid, RP_CH_MOMENTUM, p),
-                                     RP_QUAD * n + 3));
+            all += fabs(
+                test_bed_get(&bed, rp_grid_nodes(&bed.grid, RP_CH_MOMENTUM, p), RP_QUAD * n + 3));
         }
     }
     CHECK_NEAR(all, found, 1e-13 * count);
@@ -204,8 +203,8 @@ static void check_random_places(const rp_kernels *k)
     for (int round = 0; round < rounds; round++) {
         // both sides of the origin
         spread_out(k->dim, per_axis, -APART * per_axis / 2 + round, anywhere, &random, cells);
-        CHECK_HELPER(look_at(k, 0.1, (const double(*)[3])cells, k->dim == 3 ? 1000 : MOST,
-                             check_sums));
+        CHECK_HELPER(
+            look_at(k, 0.1, (const double(*)[3])cells, k->dim == 3 ? 1000 : MOST, check_sums));
     }
 }
 
@@ -304,8 +303,8 @@ static void check_integral(const rp_kernels *k)
     CHECK_NEAR(all, 1.0, bounds_of(k).sum);
 }
 
-// V-A2: the integral of N is one, and each of its pieces holds its share. Two Gauss points are exact
-// for a cubic. Catches pieces that fit at their ends only.
+// V-A2: the integral of N is one, and each of its pieces holds its share. Two Gauss points are
+// exact for a cubic. Catches pieces that fit at their ends only.
 static void the_spline_has_a_unit_integral(void) { test_each_variant(check_integral); }
 
 TEST_MAIN(TEST(weights_sum_to_one_and_meet_where_the_grain_is),

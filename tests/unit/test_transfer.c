@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXIS = 15, MOST = 4096 };
+enum { AXIS = 15, MOST = 5000 };
 
 static double scatter_bound(const test_bed *bed, const mpm_sum *sum, int particles)
 {
@@ -56,7 +56,8 @@ static double move_bound(const test_bed *bed, double cells)
     return bed->layout.precision == RP_SINGLE ? 0x1p-26 + 0x1p-24 * cells : 0x1p-53 * 32.0;
 }
 
-// Clouds ----------------------------------------------------------------------------------------------
+// Clouds
+// ----------------------------------------------------------------------------------------------
 
 // Everything but the place. Normal strains are all of one sign, so that no stress is the small
 // difference of large numbers.
@@ -92,17 +93,17 @@ static void random_cloud(uint64_t *random, int dim, double h, const double lower
 static void cloud_on_faces(uint64_t *random, const rp_kernels *k, double h, test_particle *p,
                            int count)
 {
-    static const double off[] = {0.0,      0.0,     0x1p-26, -0x1p-26, 0x1p-27,   -0x1p-27,
-                                 1e-9,     -1e-9,   1e-15,   -1e-15,   0x1p-1000, -0x1p-1000,
+    static const double off[] = {0.0,     0.0,      0x1p-26, -0x1p-26, 0x1p-27,   -0x1p-27,
+                                 1e-9,    -1e-9,    1e-15,   -1e-15,   0x1p-1000, -0x1p-1000,
                                  0x1p-20, -0x1p-20, 0.25,    -0.25};
     for (int i = 0; i < count; i++) {
         p[i] = (test_particle){0};
         for (int a = 0; a < k->dim; a++) {
             const int cells = RP_BLOCK_CELLS(k->dim, a);
             const double shift = 0.5 * (k->order - 1), face = cells * (test_below(random, 4) - 2);
-            p[i].x[a] = h * (test_below(random, 4) == 0
-                                 ? face + test_between(random, 0.0, cells)
-                                 : face + shift + off[test_below(random, 16)]);
+            p[i].x[a] =
+                h * (test_below(random, 4) == 0 ? face + test_between(random, 0.0, cells)
+                                                : face + shift + off[test_below(random, 16)]);
         }
         fill_in(random, k->dim, &p[i]);
     }
@@ -139,7 +140,8 @@ static test_bed_def usual_bed(const rp_kernels *k, double h)
     return def;
 }
 
-// P2G -------------------------------------------------------------------------------------------------
+// P2G
+// -------------------------------------------------------------------------------------------------
 
 static void compare_node(const test_bed *bed, const mpm_node *want, const void *momentum,
                          const void *impulse)
@@ -256,8 +258,8 @@ static void p2g_far_away(const rp_kernels *k)
     for (int side = -1; side <= 1; side += 2) {
         // 50 m is 500 cells
         const double c = 500.0 * side;
-        random_cloud(&random, k->dim, def.h, (double[]){c, -c, c},
-                     (double[]){c + 9, -c + 9, c + 9}, cloud, 300);
+        random_cloud(&random, k->dim, def.h, (double[]){c, -c, c}, (double[]){c + 9, -c + 9, c + 9},
+                     cloud, 300);
         CHECK_HELPER(check_p2g(&def, 300));
     }
 }
@@ -366,8 +368,8 @@ static void p2g_of_periods(const rp_kernels *k)
             for (int a = 0; a < k->dim; a++) {
                 def.period[a] = axes >> a & 1 ? blocks * RP_BLOCK_CELLS(k->dim, a) : 0;
             }
-            random_cloud(&random, k->dim, def.h, (double[]){-12, -12, -12},
-                         (double[]){12, 12, 12}, cloud, 60);
+            random_cloud(&random, k->dim, def.h, (double[]){-12, -12, -12}, (double[]){12, 12, 12},
+                         cloud, 60);
             CHECK_HELPER(check_p2g(&def, 60));
         }
     }
@@ -377,7 +379,8 @@ static void p2g_of_periods(const rp_kernels *k)
 // met twice, and a block that wraps to the wrong side.
 static void periodic_space_closes_on_itself(void) { test_each_variant(p2g_of_periods); }
 
-// G2P -------------------------------------------------------------------------------------------------
+// G2P
+// -------------------------------------------------------------------------------------------------
 
 // Random numbers by node: in [-1, 1), the mass in [0.5, 1.5).
 static void random_node(void *ctx, const int32_t index[3], double quad[RP_QUAD])
@@ -416,11 +419,11 @@ static struct {
 static void spy_update(const rp_law_tile *tile)
 {
     const test_bed *bed = spy.bed;
-    const size_t bytes = (size_t)bed->set[0].column[RP_COL_STRAIN].comps * RP_LANES *
-                         rp_real_bytes(&bed->layout);
-    const size_t offset =
-        (size_t)((const char *)tile->strain -
-                 (const char *)bed->set[0].column[RP_COL_STRAIN].buffer.data) / bytes;
+    const size_t bytes =
+        (size_t)bed->set[0].column[RP_COL_STRAIN].comps * RP_LANES * rp_real_bytes(&bed->layout);
+    const size_t offset = (size_t)((const char *)tile->strain -
+                                   (const char *)bed->set[0].column[RP_COL_STRAIN].buffer.data) /
+                          bytes;
     for (int l = 0; l < RP_LANES; l++) {
         const size_t slot = offset * RP_LANES + (size_t)l;
         for (int c = 0; c < bed->layout.dim * bed->layout.dim; c++) {
@@ -478,7 +481,8 @@ static void compare_particles(const test_bed *bed, const mpm_grid *nodes,
     }
     CHECK(!report->bad);
     CHECK_NEAR(sqrt(report->speed2), sqrt(fastest), 4.0 * gather_bound(bed) * slack);
-    CHECK_NEAR(sqrt(report->gradient2), sqrt(steepest), 4.0 * (slope_bound(bed) + 8.0 * u / h) * slack);
+    CHECK_NEAR(sqrt(report->gradient2), sqrt(steepest),
+               4.0 * (slope_bound(bed) + 8.0 * u / h) * slack);
     CHECK_NEAR(report->move, farthest, 2.0 * gather_bound(bed) * slack * dt / h);
 }
 
@@ -602,10 +606,7 @@ static void transfers_before_a_sort(const rp_kernels *k)
 
 // Everybody up to a cell away from home, not sorted yet. Catches arenas that are too small to one
 // side and neighbours that are copied in part.
-static void transfers_work_until_the_next_sort(void)
-{
-    test_each_variant(transfers_before_a_sort);
-}
+static void transfers_work_until_the_next_sort(void) { test_each_variant(transfers_before_a_sort); }
 
 static void travel_from_a_face(const rp_kernels *k)
 {
@@ -641,7 +642,8 @@ static void a_grain_on_the_far_face_stays_in_its_arena(void)
     test_each_variant(travel_from_a_face);
 }
 
-// Sorting -----------------------------------------------------------------------------------------------
+// Sorting
+// -----------------------------------------------------------------------------------------------
 
 static test_particle before[MOST], after[MOST];
 
@@ -659,7 +661,7 @@ static void sort_and_compare(const rp_kernels *k)
         for (int i = 0; i < 300; i++) {
             for (int a = 0; a < k->dim; a++) {
                 CHECK_NEAR(after[i].x[a] / def.h, cloud[i].x[a] / def.h,
-                           k->real_bits == 32 ? 0x1p-27 : 0x1p-49);
+                           k->real_bits == 32 ? 0x1p-27 : 0x1p-48);
                 CHECK(after[i].v[a] == test_bed_rounded(&bed, cloud[i].v[a]));
             }
             CHECK(after[i].strength == test_bed_rounded(&bed, cloud[i].strength));
@@ -678,7 +680,7 @@ static void sort_and_compare(const rp_kernels *k)
         for (int i = 0; i < 300; i++) {
             for (int a = 0; a < k->dim; a++) {
                 CHECK_NEAR(after[i].x[a] / def.h, before[i].x[a] / def.h,
-                           k->real_bits == 32 ? 0.0 : 0x1p-49);
+                           k->real_bits == 32 ? 0.0 : 0x1p-47);
             }
             before[i].x[0] = after[i].x[0];
             before[i].x[1] = after[i].x[1];
@@ -691,8 +693,9 @@ static void sort_and_compare(const rp_kernels *k)
             CHECK(page->count > 0);
             for (rp_local s = page->first; s < page->first + page->count; s++) {
                 for (int a = 0; a < k->dim; a++) {
-                    const double local = rp_set_value(&bed.set[0], RP_COL_POSITION, s, a, page) / def.h -
-                                         bed.layout.shift - page->block[a] * bed.layout.cells[a];
+                    const double local =
+                        rp_set_value(&bed.set[0], RP_COL_POSITION, s, a, page) / def.h -
+                        bed.layout.shift - page->block[a] * bed.layout.cells[a];
                     CHECK(local >= 0.0 && local <= bed.layout.cells[a]);
                 }
             }
@@ -708,7 +711,8 @@ static void sort_and_compare(const rp_kernels *k)
 // apart.
 static void sorting_moves_nobody(void) { test_each_variant(sort_and_compare); }
 
-// Other sets ----------------------------------------------------------------------------------------------
+// Other sets
+// ----------------------------------------------------------------------------------------------
 
 static test_particle wet[MOST];
 
@@ -764,7 +768,8 @@ static void water_beside_sand(const rp_kernels *k)
 }
 
 // Two sets on one grid, the second without strain and law. Catches a stress that appears from
-// nowhere, arenas of one set added for the other, a column that the kernel writes without having it.
+// nowhere, arenas of one set added for the other, a column that the kernel writes without having
+// it.
 static void water_shares_the_grid_with_sand(void) { test_each_variant(water_beside_sand); }
 
 static void glue_beside_sand(const rp_kernels *k)
@@ -857,7 +862,8 @@ static void lanes_past_the_end(const rp_kernels *k)
 // strain: the next birth or a sum over tiles would find them.
 static void empty_slots_stay_empty(void) { test_each_variant(lanes_past_the_end); }
 
-// What the step reports --------------------------------------------------------------------------------
+// What the step reports
+// --------------------------------------------------------------------------------
 
 static void bad_node(void *ctx, const int32_t index[3], double quad[RP_QUAD])
 {
@@ -890,7 +896,8 @@ static void check_reports(const rp_kernels *k)
 // comparison that a NaN passes.
 static void what_is_not_physical_is_reported(void) { test_each_variant(check_reports); }
 
-// The grid between the transfers ------------------------------------------------------------------------
+// The grid between the transfers
+// ------------------------------------------------------------------------
 
 typedef struct grid_case {
     const test_bed *bed;
@@ -943,7 +950,8 @@ static void check_velocity(const rp_kernels *k)
                 CHECK(test_bed_node_value(&bed, 0, RP_CH_MOMENTUM, index, 3) == m);
                 for (int a = 0; a < k->dim; a++) {
                     const double v = test_bed_node_value(&bed, 0, RP_CH_MOMENTUM, index, a);
-                    const double pa = test_bed_rounded(&bed, q[a]), fa = test_bed_rounded(&bed, f[a]);
+                    const double pa = test_bed_rounded(&bed, q[a]),
+                                 fa = test_bed_rounded(&bed, f[a]);
                     if (m > c.least) {
                         CHECK_NEAR(v, (pa + fa) / m + push[a],
                                    6.0 * bed.unit * ((fabs(pa) + fabs(fa)) / m + fabs(push[a])));
@@ -1002,7 +1010,8 @@ static void check_change(const rp_kernels *k)
 // FLIP's change of velocity is new minus old. Catches old minus new.
 static void change_is_new_minus_old(void) { test_each_variant(check_change); }
 
-// PIC, FLIP -------------------------------------------------------------------------------------------------
+// PIC, FLIP
+// -------------------------------------------------------------------------------------------------
 
 static double total_mass(const test_bed *bed, double momentum[3], double size[3])
 {
@@ -1039,12 +1048,10 @@ static void flip_alone(const rp_kernels *k)
     const double gravity[3] = {0.25, -0.5, 0.125};
     for (int fall = 0; fall < 2; fall++) {
         test_bed bed;
-        const test_bed_def def = flip_bed(k, 1.0);
+        test_bed_def def = flip_bed(k, 1.0);
+        def.lawless[0] = true;
         random_cloud(&random, k->dim, def.h, (double[]){-3, -3, -3}, (double[]){5, 5, 5}, cloud,
                      200);
-        for (int i = 0; i < 200; i++) {
-            memset(cloud[i].strain, 0, sizeof cloud[i].strain);
-        }
         CHECK_HELPER(set_up(&bed, &def, 200));
         const double push[3] = {fall * gravity[0], fall * gravity[1], fall * gravity[2]};
         for (int step = 0; step < 3; step++) {
@@ -1161,7 +1168,8 @@ static void channels_apart(const rp_kernels *k)
 // Catches mass in the second channel and a part that is scattered twice.
 static void two_channels_add_up_to_one(void) { test_each_variant(channels_apart); }
 
-// Whole steps -----------------------------------------------------------------------------------------
+// Whole steps
+// -----------------------------------------------------------------------------------------
 
 typedef struct chained {
     const test_bed *bed;
@@ -1179,7 +1187,8 @@ static void add_bound(void *ctx, mpm_node *node, double w, const double dw[3], c
         const double dp = scatter_bound(c->bed, &node->momentum[a], n) +
                           scatter_bound(c->bed, &node->impulse[a], n);
         const double dm = scatter_bound(c->bed, &node->mass, n);
-        c->bound[a] += w * (dp + fabs(node->v[a]) * dm) / m + 4.0 * c->bed->unit * w * fabs(node->v[a]);
+        c->bound[a] +=
+            w * (dp + fabs(node->v[a]) * dm) / m + 4.0 * c->bed->unit * w * fabs(node->v[a]);
     }
 }
 
@@ -1300,7 +1309,8 @@ static void check_conservation(const rp_kernels *k)
 // arena row that is added twice or lost.
 static void a_step_keeps_mass_and_momentum(void) { test_each_variant(check_conservation); }
 
-// V-A9 ----------------------------------------------------------------------------------------------------
+// V-A9
+// ----------------------------------------------------------------------------------------------------
 
 typedef struct linear_field {
     const test_bed *bed;
@@ -1354,8 +1364,7 @@ static void patch_of_velocity(const rp_kernels *k)
                 v += f.A[i][j] * (double)slow[p].x[j] * def.h;
                 CHECK_NEAR(spy.increment[slot][k->dim * i + j] / def.dt, f.A[i][j],
                            k->real_bits == 32 ? bound * speed : 1e-12);
-                CHECK_NEAR(moved[p].C[i][j], f.A[i][j],
-                           k->real_bits == 32 ? bound * speed : 1e-12);
+                CHECK_NEAR(moved[p].C[i][j], f.A[i][j], k->real_bits == 32 ? bound * speed : 1e-12);
             }
             CHECK_NEAR(moved[p].v[i], v, 2.0 * gather_bound(&bed) * speed);
         }
@@ -1392,7 +1401,8 @@ static int lattice(int dim, double h, const int lower[3], const int upper[3], in
 }
 
 // A symmetric stress as strain with 2 mu = 1, largest component 1.
-static const double uniform2[6] = {-1.0, -0.6, 0.4}, uniform3[6] = {-1.0, -0.6, 0.8, 0.4, -0.3, 0.7};
+static const double uniform2[6] = {-1.0, -0.6, 0.4},
+                    uniform3[6] = {-1.0, -0.6, 0.8, 0.4, -0.3, 0.7};
 
 static void patch_of_stress(const rp_kernels *k)
 {
@@ -1403,11 +1413,14 @@ static void patch_of_stress(const rp_kernels *k)
         test_bed_def def = test_default_bed(k, h);
         const int half = k->dim == 3 ? (per_axis == 2 ? 4 : 2) : 6;
         // off the origin by a cell, to lie across pages unevenly
-        const int lower[3] = {1 - half, 1 - half, 1 - half}, upper[3] = {1 + half, 1 + half, 1 + half};
-        const int count = lattice(k->dim, h, lower, upper, per_axis, k->dim == 2 ? uniform2 : uniform3);
+        const int lower[3] = {1 - half, 1 - half, 1 - half},
+                  upper[3] = {1 + half, 1 + half, 1 + half};
+        const int count =
+            lattice(k->dim, h, lower, upper, per_axis, k->dim == 2 ? uniform2 : uniform3);
         CHECK(count < MOST);
         def.channels = 2;
-        def.group[0][0] = test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
+        def.group[0][0] =
+            test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
         CHECK_HELPER(set_up(&bed, &def, count));
         test_bed_p2g(&bed, 1);
         const double scale = pow(h, k->dim - 1);
@@ -1501,7 +1514,8 @@ static void patch_of_samples(const rp_kernels *k)
         for (int n = 0; n < bed.layout.nodes; n++) {
             for (int a = 0; a < k->dim; a++) {
                 const double f = test_bed_get(&bed, rp_grid_nodes(&bed.grid, RP_CH_IMPULSE, p),
-                                              RP_QUAD * n + a) / pow(def.h, k->dim - 1);
+                                              RP_QUAD * n + a) /
+                                 pow(def.h, k->dim - 1);
                 sum2 += f * f;
                 nodes++;
             }
@@ -1521,28 +1535,32 @@ static void patch_of_samples(const rp_kernels *k)
 // or a stress that is scattered with the wrong factor.
 static void random_samples_push_little_inside(void) { test_each_variant(patch_of_samples); }
 
-// V-A10 ---------------------------------------------------------------------------------------------------
+// V-A10
+// ---------------------------------------------------------------------------------------------------
 
 // Half-space x < face (cells) of uniform stress, per_axis particles per cell; gives f . n of the
 // node at the origin in units of h^(d-1).
-static void half_space_force(const rp_kernels *k, int per_axis, double face, double stress, double *force)
+static void half_space_force(const rp_kernels *k, int per_axis, double face, double stress,
+                             double *force)
 {
     static const double h = 0.125;
     test_bed bed;
     test_bed_def def = test_default_bed(k, h);
     double strain[6] = {stress};
-    const int lower[3] = {-3, -3, -3}, upper[3] = {0, 3, 3};
+    // deep and wide enough for the node to see nothing of the other faces
+    const int lower[3] = {-4, -2, -2}, upper[3] = {0, 2, 2};
     const int count = lattice(k->dim, h, lower, upper, per_axis, strain);
     CHECK(count < MOST);
     for (int i = 0; i < count; i++) {
         cloud[i].x[0] += face * h;
     }
     def.channels = 2;
-    def.group[0][0] = test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
+    def.group[0][0] =
+        test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
     CHECK_HELPER(set_up(&bed, &def, count));
     test_bed_p2g(&bed, 1);
-    *force = test_bed_node_value(&bed, 0, RP_CH_IMPULSE, (int32_t[]){0, 0, 0}, 0) /
-             pow(h, k->dim - 1);
+    *force =
+        test_bed_node_value(&bed, 0, RP_CH_IMPULSE, (int32_t[]){0, 0, 0}, 0) / pow(h, k->dim - 1);
     test_bed_free(&bed);
 }
 
@@ -1562,7 +1580,8 @@ static void boundary_force(const rp_kernels *k)
     for (int per_axis = 2; per_axis <= most; per_axis *= 2) {
         for (double face = -1.75; face <= 1.75; face += 0.4375) {
             const double step = 1.0 / per_axis;
-            const double off = k->order == 1 ? step : step * step / 8.0 * (k->order == 2 ? 8.0 : 6.0);
+            const double off =
+                k->order == 1 ? step : step * step / 8.0 * (k->order == 2 ? 8.0 : 6.0);
             CHECK_HELPER(half_space_force(k, per_axis, face, 2.0, &f));
             CHECK_NEAR(f, -2.0 * mpm_spline(k->order, face), 2.0 * off + tight);
         }
@@ -1572,9 +1591,13 @@ static void boundary_force(const rp_kernels *k)
 // V-A10: a half-space of stress sigma pulls a node at the distance xi h with -sigma h^(d-1) N(xi);
 // with two particles per cell axis and the node on the face, 0.75 and 0.6875. Catches the sign of
 // the internal force: tension pulls a node into its own body.
-static void a_free_face_pulls_as_far_as_the_spline_reaches(void) { test_each_variant(boundary_force); }
+static void a_free_face_pulls_as_far_as_the_spline_reaches(void)
+{
+    test_each_variant(boundary_force);
+}
 
-// V-A11 ---------------------------------------------------------------------------------------------------
+// V-A11
+// ---------------------------------------------------------------------------------------------------
 
 static void rotate(const rp_kernels *k, double w_dt, int steps, double *trace)
 {
@@ -1600,8 +1623,8 @@ static void rotate(const rp_kernels *k, double w_dt, int steps, double *trace)
         bed.job[0].step++;
     }
     test_bed_read(&bed, 0, after);
-    // a step is wrong by what the gradient is, at speeds up to 4 cells times w, and by the law's own
-    // 16u (|h| + w dt)
+    // a step is wrong by what the gradient is, at speeds up to 4 cells times w, and by the law's
+    // own 16u (|h| + w dt)
     const double gradient = slope_bound(&bed) * 4.0 * def.h * w_dt;
     const double bound = steps * (2.0 * gradient + 16.0 * bed.unit * (0.02 + w_dt));
     for (int i = 0; i < 20; i++) {
@@ -1631,7 +1654,8 @@ static void rotation_rate(const rp_kernels *k)
 // transposed one together with a swapped push-forward, a rotation counted as strain.
 static void spinning_swells_by_the_known_amount(void) { test_each_variant(rotation_rate); }
 
-// Strain in mixed pages -----------------------------------------------------------------------------------
+// Strain in mixed pages
+// -----------------------------------------------------------------------------------
 
 static void strain_of_mixed_pages(const rp_kernels *k)
 {
@@ -1686,7 +1710,8 @@ static void strain_of_mixed_pages(const rp_kernels *k)
 // of another, twice, or with a neighbour's parameters.
 static void grains_of_several_laws_share_a_tile(void) { test_each_variant(strain_of_mixed_pages); }
 
-// Dither ------------------------------------------------------------------------------------------------
+// Dither
+// ------------------------------------------------------------------------------------------------
 
 static void creep(const rp_kernels *k)
 {
@@ -1697,7 +1722,8 @@ static void creep(const rp_kernels *k)
     uint64_t random = 101;
     test_bed bed;
     test_bed_def def = usual_bed(k, 0.125);
-    random_cloud(&random, k->dim, def.h, (double[]){-7, -7, -7}, (double[]){7, 7, 7}, cloud, GRAINS);
+    random_cloud(&random, k->dim, def.h, (double[]){-7, -7, -7}, (double[]){7, 7, 7}, cloud,
+                 GRAINS);
     CHECK_HELPER(set_up(&bed, &def, GRAINS));
     test_bed_copy(&bed, 0, slow);
     for (int i = 0; i < STEPS; i++) {
