@@ -3,9 +3,9 @@
 //   repose-bench [--particles N] [--order Q] [--precision single|double] [--threads N] [--steps N]
 //                [--repeat N] [--isa NAME] [--warm SECONDS]
 //
-// A column of sand, three times as high as wide, 8 particles per cell, is let go on rough ground. `--warm`
-// simulates that long before measuring, so that the heap has spread. The best of several repeats counts: the
-// machine may be shared, and noise only ever makes a run slower.
+// A column of sand, three times as high as wide, 8 particles per cell, is let go on rough ground.
+// `--warm` simulates that long before measuring, so that the heap has spread. The best of several
+// repeats counts: the machine may be shared, and noise only ever makes a run slower.
 #include <repose/repose.h>
 
 #include <math.h>

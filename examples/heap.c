@@ -1,5 +1,5 @@
-// Pours a heap: a block of sand is let go on the ground and comes to rest. Writes the particles of the last
-// frame as lines of x,y,z [m] to the file named on the command line, for repose-splat.
+// Pours a heap: a block of sand is let go on the ground and comes to rest. Writes the particles of
+// the last frame as lines of x,y,z [m] to the file named on the command line, for repose-splat.
 #include <repose/repose.h>
 
 #include <stdio.h>
@@ -7,11 +7,11 @@
 
 static rp_result pour_heap(rp_world **world)
 {
-    rp_world_def def = rp_default_world_def();       // 3D, single precision, gravity down
-    rp_material_def sand = rp_default_sand_def();    // 2200 kg/m^3, 35 degrees
-    rp_plane_def ground = rp_default_plane_def();    // y = 0, sticky
-    rp_box_def box = rp_default_box_def();           // 8 particles per cell
-    def.dx = 0.01;                                   // grid spacing [m]
+    rp_world_def def = rp_default_world_def();    // 3D, single precision, gravity down
+    rp_material_def sand = rp_default_sand_def(); // 2200 kg/m^3, 35 degrees
+    rp_plane_def ground = rp_default_plane_def(); // y = 0, sticky
+    rp_box_def box = rp_default_box_def();        // 8 particles per cell
+    def.dx = 0.01;                                // grid spacing [m]
     box.lower[0] = box.lower[2] = -0.1;
     box.upper[0] = box.upper[2] = 0.1;
     box.upper[1] = 0.3;

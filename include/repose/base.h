@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results, messages and the hooks a host program may set. Everything else in repose/ builds on this.
+// Results, messages and the hooks a host program may set. Everything else in repose/ builds on
+// this.
 #pragma once
 
 #include <stdbool.h>
@@ -10,17 +11,17 @@
 extern "C" {
 #endif
 
-#define RP_API __attribute__((visibility("default")))
+#define RP_API     __attribute__((visibility("default")))
 #define RP_VERSION "0.1.0"
 
 /// What a call came back with. The sentence for the user is in rp_last_error().
 typedef enum rp_result {
     RP_OK = 0,
-    RP_ERR_ARGUMENT,    ///< a value the caller gave cannot be used
-    RP_ERR_MEMORY,      ///< an allocation failed
-    RP_ERR_LIMIT,       ///< the world outgrew a limit of the data layout; the sentence names it
-    RP_ERR_DIVERGED,    ///< the state is no longer physical (NaN, runaway speed); the world has failed
-    RP_ERR_FILE,        ///< a file could not be opened, read or written
+    RP_ERR_ARGUMENT, ///< a value the caller gave cannot be used
+    RP_ERR_MEMORY,   ///< an allocation failed
+    RP_ERR_LIMIT,    ///< the world outgrew a limit of the data layout; the sentence names it
+    RP_ERR_DIVERGED, ///< the state is no longer physical (NaN, runaway speed); the world has failed
+    RP_ERR_FILE,     ///< a file could not be opened, read or written
     RP_ERR_UNSUPPORTED, ///< this build or this machine lacks what the call needs
 } rp_result;
 

@@ -26,8 +26,8 @@ typedef enum rp_transfer {
     RP_FLIP, ///< increments, blended with PIC by rp_world_def.flip
 } rp_transfer;
 
-/// A vector that changes with time, such as gravity in a tilting box. Must be pure: the same t gives the
-/// same vector. Called on the stepping thread only.
+/// A vector that changes with time, such as gravity in a tilting box. Must be pure: the same t
+/// gives the same vector. Called on the stepping thread only.
 typedef struct rp_vector_of_time {
     void (*call)(void *context, double t, double out[3]); ///< NULL: use the constant instead
     void *context;
@@ -45,13 +45,13 @@ typedef struct rp_world_def {
     rp_vector_of_time gravity_of_time; ///< replaces `gravity` when its call is not NULL
     double cfl;                        ///< cells that the fastest particle may cross in a step
     double dt_max;                     ///< upper bound on a step [s]
-    int period[3];                     ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
-    int fields;                        ///< separate velocity fields; particles of two fields do not feel each other
-    int threads;                       ///< 0: as many as the process may use
-    uint64_t seed;                     ///< of every random number in the world
-    const char *isa;                   ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
-    const rp_allocator *allocator;     ///< NULL: the library's own
-    uint32_t cookie;                   ///< filled in by rp_default_world_def()
+    int period[3];   ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
+    int fields;      ///< separate velocity fields; particles of two fields do not feel each other
+    int threads;     ///< 0: as many as the process may use
+    uint64_t seed;   ///< of every random number in the world
+    const char *isa; ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
+    const rp_allocator *allocator; ///< NULL: the library's own
+    uint32_t cookie;               ///< filled in by rp_default_world_def()
 } rp_world_def;
 
 /// 3D, single precision, quadratic APIC, 24 fps, gravity (0, -9.81, 0), one field; dx must be set.
@@ -75,10 +75,11 @@ typedef enum rp_material_kind { RP_SAND, RP_ELASTIC } rp_material_kind;
 
 typedef struct rp_material_def {
     rp_material_kind kind;
-    double density;              ///< bulk density at rest [kg/m^3]
-    double young;                ///< Young's modulus [Pa]
-    double poisson;              ///< Poisson's ratio, > -1 and < 0.5
-    double friction_angle;       ///< [rad]; not used when friction_coefficient is given or hardening is on
+    double density; ///< bulk density at rest [kg/m^3]
+    double young;   ///< Young's modulus [Pa]
+    double poisson; ///< Poisson's ratio, > -1 and < 0.5
+    double
+        friction_angle; ///< [rad]; not used when friction_coefficient is given or hardening is on
     rp_yield_fit yield_fit;      ///< what the angle means
     double friction_coefficient; ///< shear over normal stress at yield; < 0: use friction_angle
     bool hardening;              ///< friction angle follows h0 + (h1 q - h3) exp(-h2 q)
@@ -93,17 +94,20 @@ RP_API rp_material_def rp_default_sand_def(void);
 /// A soft solid of sand's density that never yields.
 RP_API rp_material_def rp_default_elastic_def(void);
 
-typedef struct rp_material { uint16_t index; } rp_material;
+typedef struct rp_material {
+    uint16_t index;
+} rp_material;
 
-RP_API rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_material *material);
+RP_API rp_result rp_world_add_material(rp_world *world, const rp_material_def *def,
+                                       rp_material *material);
 
 /// A box filled with particles on a jittered lattice. The mass of the box is exact.
 typedef struct rp_box_def {
     rp_material material;
-    double lower[3], upper[3];      ///< [m]
-    int per_axis;                   ///< particles along each axis of a grid cell; 2 is 8 per cell in 3D
-    double jitter;                  ///< 0 for a perfect lattice, 1 for up to half a spacing to either side
-    double velocity[3];             ///< [m/s] at the origin
+    double lower[3], upper[3]; ///< [m]
+    int per_axis;              ///< particles along each axis of a grid cell; 2 is 8 per cell in 3D
+    double jitter;      ///< 0 for a perfect lattice, 1 for up to half a spacing to either side
+    double velocity[3]; ///< [m/s] at the origin
     double velocity_gradient[3][3]; ///< d v_i / d x_j [1/s]; also sets the affine state
     int field;                      ///< which velocity field
     uint32_t cookie;
@@ -119,10 +123,10 @@ RP_API rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_
 typedef struct rp_points_def {
     rp_material material;
     int64_t count;
-    const double *position;  ///< [count][3] [m]
-    const double *velocity;  ///< [count][3] [m/s]; NULL: `0`
-    const double *gradient;  ///< [count][3][3] affine state [1/s]; NULL: `0`
-    double volume;           ///< of each particle at rest [m^3]
+    const double *position; ///< [count][3] [m]
+    const double *velocity; ///< [count][3] [m/s]; NULL: `0`
+    const double *gradient; ///< [count][3][3] affine state [1/s]; NULL: `0`
+    double volume;          ///< of each particle at rest [m^3]
     int field;
     uint32_t cookie;
 } rp_points_def;
@@ -133,7 +137,8 @@ RP_API rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, 
 
 /// Remove the particles with these ids at the start of the next step.
 /// @param[out] removed how many of them existed; may be NULL
-RP_API rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, int64_t *removed);
+RP_API rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count,
+                                 int64_t *removed);
 
 typedef enum rp_contact {
     RP_STICKY,   ///< what touches it moves with it
@@ -145,7 +150,7 @@ typedef enum rp_contact {
 typedef struct rp_plane_def {
     double point[3], normal[3]; ///< the normal points into the free side; need not be a unit vector
     rp_contact contact;
-    double friction;            ///< Coulomb coefficient for slip and separate
+    double friction; ///< Coulomb coefficient for slip and separate
     uint32_t cookie;
 } rp_plane_def;
 
@@ -173,23 +178,30 @@ typedef enum rp_limiter {
 } rp_limiter;
 RP_API const char *rp_limiter_name(rp_limiter limiter);
 
-typedef enum rp_stage { RP_STAGE_SORT, RP_STAGE_P2G, RP_STAGE_GRID, RP_STAGE_G2P, RP_STAGE_COUNT } rp_stage;
+typedef enum rp_stage {
+    RP_STAGE_SORT,
+    RP_STAGE_P2G,
+    RP_STAGE_GRID,
+    RP_STAGE_G2P,
+    RP_STAGE_COUNT
+} rp_stage;
 RP_API const char *rp_stage_name(rp_stage stage);
 
 typedef struct rp_stats {
-    int64_t frame, step;        ///< whole frames done; steps since the start
-    double time;                ///< [s]
-    double dt;                  ///< of the last step [s]
-    rp_limiter limiter;         ///< what bounded it
-    int64_t particles;          ///< alive
-    int64_t born, removed;      ///< since the start, initial ones included in born
-    double max_speed;           ///< of any particle [m/s]
-    double max_gradient;        ///< Frobenius norm of the velocity gradient [1/s]
-    double dropped_momentum;    ///< on nodes too light to carry a velocity, summed over all steps [kg m/s]
-    int64_t sorts;              ///< full sorts since the start
-    int64_t pages, node_pages;  ///< of the block-sparse grid
+    int64_t frame, step;     ///< whole frames done; steps since the start
+    double time;             ///< [s]
+    double dt;               ///< of the last step [s]
+    rp_limiter limiter;      ///< what bounded it
+    int64_t particles;       ///< alive
+    int64_t born, removed;   ///< since the start, initial ones included in born
+    double max_speed;        ///< of any particle [m/s]
+    double max_gradient;     ///< Frobenius norm of the velocity gradient [1/s]
+    double dropped_momentum; ///< on nodes too light to carry a velocity, summed over all steps [kg
+                             ///< m/s]
+    int64_t sorts;           ///< full sorts since the start
+    int64_t pages, node_pages;      ///< of the block-sparse grid
     double seconds[RP_STAGE_COUNT]; ///< wall time spent since the start
-    size_t memory;              ///< bytes held by particles and grid
+    size_t memory;                  ///< bytes held by particles and grid
 } rp_stats;
 
 RP_API void rp_world_stats(const rp_world *world, rp_stats *out);
@@ -227,7 +239,8 @@ RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
 /// Every column is copied in the same order as long as no step is taken in between.
 RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
 
-/// The whole state as one block of bytes; a world made with the same calls goes on from it bit for bit.
+/// The whole state as one block of bytes; a world made with the same calls goes on from it bit for
+/// bit.
 /// @param[out] data released by rp_state_free()
 RP_API rp_result rp_world_save(const rp_world *world, void **data, size_t *size);
 /// @return on failure the world is as it was

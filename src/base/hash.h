@@ -24,7 +24,4 @@ static inline uint64_t rp_hash(uint64_t seed, uint64_t id, rp_purpose purpose, u
 }
 
 // Uniform in [0, 1) from the high bits of a hash.
-static inline double rp_unit(uint64_t hash)
-{
-    return (double)(hash >> 11) * 0x1p-53;
-}
+static inline double rp_unit(uint64_t hash) { return (double)(hash >> 11) * 0x1p-53; }

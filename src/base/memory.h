@@ -8,7 +8,8 @@ enum {
     RP_HUGE_PAGE = 2 << 20, // arrays at least this big are aligned to it and ask for huge pages
 };
 
-// The allocator a world uses when its def names none: aligned, zeroing nothing, huge pages for big arrays.
+// The allocator a world uses when its def names none: aligned, zeroing nothing, huge pages for big
+// arrays.
 const rp_allocator *rp_default_allocator(void);
 
 // An array that remembers what it needs to be freed. Zero-initialise before first use.
@@ -17,7 +18,8 @@ typedef struct rp_buffer {
     size_t bytes; // capacity
 } rp_buffer;
 
-// Make room for at least `bytes`, keeping the first `keep` bytes. On failure the buffer is as it was.
+// Make room for at least `bytes`, keeping the first `keep` bytes. On failure the buffer is as it
+// was.
 rp_result rp_buffer_reserve(rp_buffer *buffer, const rp_allocator *a, size_t bytes, size_t keep,
                             const char *what);
 void rp_buffer_free(rp_buffer *buffer, const rp_allocator *a);

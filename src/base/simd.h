@@ -1,5 +1,6 @@
-// One wide type for kernels: `vec` holds LANES numbers of type `real`, `ivec` as many integers of the
-// same size. A kernel is written once on top of it and compiled per precision and instruction set.
+// One wide type for kernels: `vec` holds LANES numbers of type `real`, `ivec` as many integers of
+// the same size. A kernel is written once on top of it and compiled per precision and instruction
+// set.
 //
 //   RP_REAL_BITS  32 or 64          set by cmake/variants.cmake
 //   RP_ISA        plain, avx2, avx512 (the suffix of exported names); the compiler's own macros
@@ -98,7 +99,10 @@ RP_INLINE vec vtoreal(ivec i) { return __builtin_convertvector(i, vec); }
 RP_INLINE ivec vtoint(vec a) { return __builtin_convertvector(a, ivec); } // towards zero
 
 #if defined(__AVX512F__) && RP_REAL_BITS == 32
-RP_INLINE vec vfma(vec a, vec b, vec c) { return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+RP_INLINE vec vfma(vec a, vec b, vec c)
+{
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
 RP_INLINE vec vsqrt(vec a) { return (vec)_mm512_sqrt_ps((__m512)a); }
 RP_INLINE vec vabs(vec a) { return (vec)_mm512_abs_ps((__m512)a); }
 RP_INLINE vec vmin(vec a, vec b) { return (vec)_mm512_min_ps((__m512)a, (__m512)b); }
@@ -110,7 +114,10 @@ RP_INLINE vec vselect(ivec m, vec a, vec b)
 }
 RP_INLINE int vany(ivec m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 #elif defined(__AVX512F__)
-RP_INLINE vec vfma(vec a, vec b, vec c) { return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+RP_INLINE vec vfma(vec a, vec b, vec c)
+{
+    return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
 RP_INLINE vec vsqrt(vec a) { return (vec)_mm512_sqrt_pd((__m512d)a); }
 RP_INLINE vec vabs(vec a) { return (vec)_mm512_abs_pd((__m512d)a); }
 RP_INLINE vec vmin(vec a, vec b) { return (vec)_mm512_min_pd((__m512d)a, (__m512d)b); }
@@ -122,22 +129,34 @@ RP_INLINE vec vselect(ivec m, vec a, vec b)
 }
 RP_INLINE int vany(ivec m) { return _mm512_movepi64_mask((__m512i)m) != 0; }
 #elif RP_REAL_BITS == 32
-RP_INLINE vec vfma(vec a, vec b, vec c) { return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+RP_INLINE vec vfma(vec a, vec b, vec c)
+{
+    return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
 RP_INLINE vec vsqrt(vec a) { return (vec)_mm256_sqrt_ps((__m256)a); }
 RP_INLINE vec vabs(vec a) { return (vec)_mm256_andnot_ps(_mm256_set1_ps(-0.0f), (__m256)a); }
 RP_INLINE vec vmin(vec a, vec b) { return (vec)_mm256_min_ps((__m256)a, (__m256)b); }
 RP_INLINE vec vmax(vec a, vec b) { return (vec)_mm256_max_ps((__m256)a, (__m256)b); }
 RP_INLINE vec vfloor(vec a) { return (vec)_mm256_floor_ps((__m256)a); }
-RP_INLINE vec vselect(ivec m, vec a, vec b) { return (vec)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
+RP_INLINE vec vselect(ivec m, vec a, vec b)
+{
+    return (vec)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m);
+}
 RP_INLINE int vany(ivec m) { return _mm256_movemask_ps((__m256)m) != 0; }
 #else
-RP_INLINE vec vfma(vec a, vec b, vec c) { return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+RP_INLINE vec vfma(vec a, vec b, vec c)
+{
+    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
 RP_INLINE vec vsqrt(vec a) { return (vec)_mm256_sqrt_pd((__m256d)a); }
 RP_INLINE vec vabs(vec a) { return (vec)_mm256_andnot_pd(_mm256_set1_pd(-0.0), (__m256d)a); }
 RP_INLINE vec vmin(vec a, vec b) { return (vec)_mm256_min_pd((__m256d)a, (__m256d)b); }
 RP_INLINE vec vmax(vec a, vec b) { return (vec)_mm256_max_pd((__m256d)a, (__m256d)b); }
 RP_INLINE vec vfloor(vec a) { return (vec)_mm256_floor_pd((__m256d)a); }
-RP_INLINE vec vselect(ivec m, vec a, vec b) { return (vec)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
+RP_INLINE vec vselect(ivec m, vec a, vec b)
+{
+    return (vec)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m);
+}
 RP_INLINE int vany(ivec m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 #endif
 

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-// A node that lies on a wall up to rounding is on the wall, so that a floor on a grid line acts there.
+// A node that lies on a wall up to rounding is on the wall, so that a floor on a grid line acts
+// there.
 static const double ON_WALL = 1e-9; // [cells]
 
 void rp_contact_resolve(rp_contact contact, double friction, const double normal[3], double phi,

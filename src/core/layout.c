@@ -22,8 +22,8 @@ rp_layout rp_layout_make(const rp_world_def *def)
         l.nodes *= l.cells[a];
         l.arena_reals *= l.arena[a];
     }
-    // a row is read and written in whole vectors, so the last one hangs over by up to three nodes; then
-    // whole cache lines
+    // a row is read and written in whole vectors, so the last one hangs over by up to three nodes;
+    // then whole cache lines
     l.arena_reals = (l.arena_reals + 4 * RP_QUAD + 15) / 16 * 16;
     return l;
 }
@@ -57,7 +57,8 @@ void rp_block_wrap(const rp_layout *l, int32_t block[3])
     }
 }
 
-rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3], double local[3])
+rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3],
+                          double local[3])
 {
     for (int a = 0; a < 3; a++) {
         block[a] = 0;

@@ -1,8 +1,10 @@
-// The shape of space: grid spacing, blocks of cells, arenas, periodic axes. Constant once a world exists.
+// The shape of space: grid spacing, blocks of cells, arenas, periodic axes. Constant once a world
+// exists.
 //
-// Nodes lie at multiples of h. A particle belongs to the block that holds the lowest node it reaches, its
-// *base node*; positions are kept in cells, relative to the first node of the page's block and less the
-// `shift` between a particle and its base node, so that floor() of a stored position is the base node:
+// Nodes lie at multiples of h. A particle belongs to the block that holds the lowest node it
+// reaches, its *base node*; positions are kept in cells, relative to the first node of the page's
+// block and less the `shift` between a particle and its base node, so that floor() of a stored
+// position is the base node:
 //
 //        order 1, shift 0      order 2, shift 1/2      order 3, shift 1
 //        o--x------o           o--------o-x------o     o-------o--x----o-------o
@@ -14,22 +16,22 @@
 #include "base/isa.h"
 #include "repose/world.h"
 
-typedef int32_t rp_local; // counts things on this rank
+typedef int32_t rp_local;  // counts things on this rank
 typedef int64_t rp_global; // counts things over all ranks
 
 enum {
-    RP_NEAR = 27,      // a block and its neighbours, in 2D the nine in the middle plane are used
+    RP_NEAR = 27, // a block and its neighbours, in 2D the nine in the middle plane are used
     RP_NEAR_SELF = 13,
-    RP_QUAD = 4, // numbers a node keeps per channel: a vector and a scalar, also in 2D
+    RP_QUAD = 4,        // numbers a node keeps per channel: a vector and a scalar, also in 2D
     RP_FIXED_BITS = 26, // single precision keeps positions in units of 2^-26 cell
 };
 
-// Cells along each axis of a block, as constants for kernels. 8 x 8 x 4 was 19 % faster than 4^3 in a
-// collapsed heap: fewer particles sit in tiles and arenas that are mostly empty.
+// Cells along each axis of a block, as constants for kernels. 8 x 8 x 4 was 19 % faster than 4^3 in
+// a collapsed heap: fewer particles sit in tiles and arenas that are mostly empty.
 #define RP_BLOCK_CELLS(dim, axis) ((axis) < 2 ? 8 : (dim) == 3 ? 4 : 1)
 
-// Nodes along each axis of a page's private arena: the block, one cell of tolerance to either side for
-// particles that moved since the last sort, and the stencil that hangs over.
+// Nodes along each axis of a page's private arena: the block, one cell of tolerance to either side
+// for particles that moved since the last sort, and the stencil that hangs over.
 #define RP_ARENA_NODES(dim, order, axis)                                                           \
     ((axis) < (dim) ? RP_BLOCK_CELLS(dim, axis) + 1 + (order) + 1 : 1)
 
@@ -48,17 +50,12 @@ typedef struct rp_layout {
 // def must have passed rp_world_def's checks
 rp_layout rp_layout_make(const rp_world_def *def);
 
-static inline int rp_real_bytes(const rp_layout *l)
-{
-    return l->precision == RP_SINGLE ? 4 : 8;
-}
+static inline int rp_real_bytes(const rp_layout *l) { return l->precision == RP_SINGLE ? 4 : 8; }
 
-static inline int rp_sym_comps(int dim)
-{
-    return dim == 3 ? 6 : 3;
-}
+static inline int rp_sym_comps(int dim) { return dim == 3 ? 6 : 3; }
 
-// Blocks are ordered by the Morton code of their coordinates; that order is the order of memory and sums.
+// Blocks are ordered by the Morton code of their coordinates; that order is the order of memory and
+// sums.
 enum { RP_BLOCK_LIMIT = 1 << 20 }; // coordinates are in [-limit, limit)
 uint64_t rp_block_key(const int32_t block[3]);
 // Bring a block back into the periodic range.
@@ -72,4 +69,5 @@ static inline void rp_near_offset(int n, int32_t offset[3])
 }
 
 // The block that holds a place in space, and where in it [cells]; not wrapped.
-rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3], double local[3]);
+rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3],
+                          double local[3]);

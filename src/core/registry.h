@@ -1,5 +1,5 @@
-// What must be saved besides particles. Owners register their state; whoever saves walks the list and
-// knows no owner. Entries stay valid as long as their owner does.
+// What must be saved besides particles. Owners register their state; whoever saves walks the list
+// and knows no owner. Entries stay valid as long as their owner does.
 #pragma once
 
 #include "repose/base.h"

@@ -66,9 +66,8 @@ double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int c
         break;
     }
     const rp_layout *l = &set->layout;
-    const double local = l->precision == RP_SINGLE
-                             ? ldexp(*(const int32_t *)at, -RP_FIXED_BITS)
-                             : *(const double *)at;
+    const double local = l->precision == RP_SINGLE ? ldexp(*(const int32_t *)at, -RP_FIXED_BITS)
+                                                   : *(const double *)at;
     return (local + l->shift + (double)page->block[comp] * l->cells[comp]) * l->h;
 }
 

@@ -1,9 +1,10 @@
 // Particle sets: particles alike in columns and life (solids, water, glue), kept in pages.
 //
-// A page holds one field's particles of one block, in whole tiles of sixteen lanes; the lanes after the
-// last particle are zero. Columns are [slot / 16][component][16], so a tile of a column is what a law or a
-// kernel reads as vectors. Pages are in key order; within a page particles keep the order in which they
-// came. Only rp_set_sort() moves particles between slots, only kernels change what is in them.
+// A page holds one field's particles of one block, in whole tiles of sixteen lanes; the lanes after
+// the last particle are zero. Columns are [slot / 16][component][16], so a tile of a column is what
+// a law or a kernel reads as vectors. Pages are in key order; within a page particles keep the
+// order in which they came. Only rp_set_sort() moves particles between slots, only kernels change
+// what is in them.
 #pragma once
 
 #include "base/memory.h"
@@ -17,9 +18,9 @@ typedef struct rp_group {
 } rp_group;
 
 enum {
-    RP_GROUP_DEAD = 0xffff,                 // marks a particle that the next sort removes
-    RP_GROUP_LIMIT = RP_GROUP_DEAD - 1,     // groups a set may have
-    RP_PAGE_MIXED = 1,                      // particles of several groups
+    RP_GROUP_DEAD = 0xffff,             // marks a particle that the next sort removes
+    RP_GROUP_LIMIT = RP_GROUP_DEAD - 1, // groups a set may have
+    RP_PAGE_MIXED = 1,                  // particles of several groups
 };
 #define RP_NO_PAGE UINT32_MAX
 
@@ -36,8 +37,8 @@ typedef struct rp_column {
     uint8_t comps, bytes; // 0 comps: the set does not keep it
 } rp_column;
 
-// Particles that are born at the next sort, one record after the other: [particle][component], in the
-// column's own type, but positions as double [m].
+// Particles that are born at the next sort, one record after the other: [particle][component], in
+// the column's own type, but positions as double [m].
 typedef struct rp_inbox {
     rp_buffer column[RP_COL_COUNT];
     rp_local count;
@@ -53,23 +54,20 @@ typedef struct rp_set {
     rp_local count;  // particles alive
     rp_local doomed; // particles marked for removal
     rp_inbox inbox;
-    double travel;   // [cells] the farthest any particle may have moved since the last sort: state, saved
+    double travel; // [cells] the farthest any particle may have moved since the last sort: state,
+                   // saved
 } rp_set;
 
 // @param columns bit mask of 1u << rp_column_id; position, group and id are always kept
-rp_result rp_set_init(rp_set *set, const rp_layout *layout, unsigned columns, const rp_allocator *a);
+rp_result rp_set_init(rp_set *set, const rp_layout *layout, unsigned columns,
+                      const rp_allocator *a);
 void rp_set_free(rp_set *set);
-// Keep one more column from now on, zero for the particles there are. On failure the set is as it was.
+// Keep one more column from now on, zero for the particles there are. On failure the set is as it
+// was.
 rp_result rp_set_want(rp_set *set, rp_column_id column);
 
-static inline rp_page *rp_set_page(const rp_set *set)
-{
-    return set->page_buffer.data;
-}
-static inline rp_group *rp_set_group(const rp_set *set)
-{
-    return set->group_buffer.data;
-}
+static inline rp_page *rp_set_page(const rp_set *set) { return set->page_buffer.data; }
+static inline rp_group *rp_set_group(const rp_set *set) { return set->group_buffer.data; }
 static inline bool rp_set_has(const rp_set *set, rp_column_id column)
 {
     return set->column[column].comps > 0;
@@ -88,12 +86,13 @@ static inline void *rp_set_at(const rp_set *set, rp_column_id column, rp_local s
            (size_t)(comp * RP_LANES + slot % RP_LANES) * c->bytes;
 }
 // As double, whatever its type; positions in metres.
-double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int comp, const rp_page *page);
+double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int comp,
+                    const rp_page *page);
 
 rp_result rp_set_add_group(rp_set *set, const rp_group *group, uint16_t *index);
 
-// Room in the inbox for `count` births, of zeros. The caller fills them through rp_set_birth() and ends
-// with inbox.count += count; until then the set is as it was.
+// Room in the inbox for `count` births, of zeros. The caller fills them through rp_set_birth() and
+// ends with inbox.count += count; until then the set is as it was.
 rp_result rp_set_reserve_births(rp_set *set, rp_local count);
 static inline void *rp_set_birth(const rp_set *set, rp_column_id column, rp_local index, int comp)
 {
@@ -107,8 +106,8 @@ void rp_set_birth_value(rp_set *set, rp_column_id column, rp_local index, int co
 // Mark a particle; the next sort removes it.
 void rp_set_kill(rp_set *set, rp_local slot);
 
-// A page's arena has one cell of tolerance. A little of it is kept for positions that rounding puts on
-// the far face of their block.
+// A page's arena has one cell of tolerance. A little of it is kept for positions that rounding puts
+// on the far face of their block.
 #define RP_TRAVEL_LIMIT 0.999
 
 // Must the set be sorted before the next transfer?
@@ -117,17 +116,19 @@ static inline bool rp_set_wants_sort(const rp_set *set)
     return set->inbox.count > 0 || set->doomed > 0 || set->travel > RP_TRAVEL_LIMIT;
 }
 
-// Count a step in which no particle moved farther than `cells` along any axis. Fixed-point positions round
-// a move by less than 2^-25 cell and its own round-off, so that is added: `travel` is a bound, not a guess.
+// Count a step in which no particle moved farther than `cells` along any axis. Fixed-point
+// positions round a move by less than 2^-25 cell and its own round-off, so that is added: `travel`
+// is a bound, not a guess.
 static inline void rp_set_travelled(rp_set *set, double cells)
 {
     const bool single = set->layout.precision == RP_SINGLE;
     set->travel += single ? cells * (1.0 + 0x1p-22) + 0x1p-25 : cells;
 }
 
-// Put every particle into the page it belongs to: births in, deaths out. Pages come out in key order, and
-// in a page particles that stayed or came keep the order of their old pages, births last: the result does
-// not depend on the number of threads. near[] of the new pages is not filled in (rp_grid_build does).
+// Put every particle into the page it belongs to: births in, deaths out. Pages come out in key
+// order, and in a page particles that stayed or came keep the order of their old pages, births
+// last: the result does not depend on the number of threads. near[] of the new pages is not filled
+// in (rp_grid_build does).
 // @param scratch reserved here and free for others after the call
 // @return on failure the set is as it was
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads);

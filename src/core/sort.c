@@ -1,5 +1,5 @@
-// The full sort: particles to pages. Happens every few dozen steps, so it favours little memory over
-// speed: columns are moved one component at a time through one spare component.
+// The full sort: particles to pages. Happens every few dozen steps, so it favours little memory
+// over speed: columns are moved one component at a time through one spare component.
 //
 //   1 code    where each particle goes, relative to its old page; counted per old page     parallel
 //   2 plan    streams (old page -> new page, or births -> new page) sorted by key          serial
@@ -17,14 +17,14 @@
 #include <string.h>
 
 enum {
-    REACH = 2,                 // blocks a particle may have crossed since the last sort
-    SPAN = 2 * REACH + 1,      //
+    REACH = 2,            // blocks a particle may have crossed since the last sort
+    SPAN = 2 * REACH + 1, //
     CODES = SPAN * SPAN * SPAN,
     CODE_DEAD = CODES,
-    CODE_LOST = CODES + 1,     // farther than REACH: the step's runaway check should have caught it
-    PAGE_CHUNK = 4,            // pages a thread takes at a go
+    CODE_LOST = CODES + 1, // farther than REACH: the step's runaway check should have caught it
+    PAGE_CHUNK = 4,        // pages a thread takes at a go
 };
-#define FROM_BIRTH 0x80000000u
+#define FROM_BIRTH   0x80000000u
 #define FROM_NOWHERE UINT32_MAX
 
 // Particles of one old page (or of the inbox) that go to the same new page, in order.
@@ -32,8 +32,9 @@ typedef struct stream {
     uint64_t key;
     int32_t block[3];
     uint16_t field;
-    uint16_t code;  // which of the old page's particles
-    uint32_t order; // old page, or the number of old pages plus the first birth: ties keep this order
+    uint16_t code; // which of the old page's particles
+    uint32_t
+        order; // old page, or the number of old pages plus the first birth: ties keep this order
     rp_local count;
 } stream;
 
@@ -46,24 +47,21 @@ typedef struct birth_key {
 
 typedef struct sorter {
     rp_set *set;
-    uint16_t *code;                 // [old slot]
-    uint32_t (*cursor)[CODES];      // [old page]: count per code, then the next new slot per code
-    uint32_t *source;               // [new slot]
-    void *spare;                    // one component of every new slot
+    uint16_t *code;            // [old slot]
+    uint32_t (*cursor)[CODES]; // [old page]: count per code, then the next new slot per code
+    uint32_t *source;          // [new slot]
+    void *spare;               // one component of every new slot
     rp_page *new_page;
     rp_local new_pages, new_slots, old_pages;
-    birth_key *birth;               // sorted
-    stream *stream;                 // sorted
+    birth_key *birth; // sorted
+    stream *stream;   // sorted
     bool lost;
     // the column being moved
     rp_column_id column;
     int comp;
 } sorter;
 
-static int32_t floor_div(int32_t a, int32_t b)
-{
-    return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
+static int32_t floor_div(int32_t a, int32_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 // The cell of a stored position along one axis, clamped to what a code can tell.
 static int32_t stored_cell(const rp_set *set, rp_local slot, int axis)
@@ -94,10 +92,9 @@ static void code_page(void *ctx, int64_t i, int thread)
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
         int code = 0;
         for (int a = 0; a < 3; a++) {
-            const int32_t offset =
-                a < set->layout.dim
-                    ? floor_div(stored_cell(set, slot, a), set->layout.cells[a])
-                    : 0;
+            const int32_t offset = a < set->layout.dim
+                                       ? floor_div(stored_cell(set, slot, a), set->layout.cells[a])
+                                       : 0;
             if (offset < -REACH || offset > REACH) {
                 code = CODE_LOST;
                 break;
@@ -159,7 +156,8 @@ static rp_result check_block(const int32_t block[3])
 
 static rp_result place_birth(const rp_set *set, rp_local index, int32_t block[3], double local[3])
 {
-    return rp_layout_place(&set->layout, rp_set_birth(set, RP_COL_POSITION, index, 0), block, local);
+    return rp_layout_place(&set->layout, rp_set_birth(set, RP_COL_POSITION, index, 0), block,
+                           local);
 }
 
 static rp_result key_births(const rp_set *set, birth_key *birth)
@@ -237,9 +235,8 @@ static rp_local lay_pages(const stream *streams, size_t n, rp_page *out, int64_t
             streams[i].field != streams[i - 1].field) {
             end = (end + RP_LANES - 1) / RP_LANES * RP_LANES;
             if (out != NULL) {
-                out[pages] = (rp_page){.key = streams[i].key,
-                                       .field = streams[i].field,
-                                       .first = (rp_local)end};
+                out[pages] = (rp_page){
+                    .key = streams[i].key, .field = streams[i].field, .first = (rp_local)end};
                 memcpy(out[pages].block, streams[i].block, sizeof out[pages].block);
             }
             pages++;
@@ -371,8 +368,8 @@ static size_t whole_lines(size_t bytes)
     return (bytes + RP_CACHE_LINE - 1) / RP_CACHE_LINE * RP_CACHE_LINE;
 }
 
-// Scratch is laid out as code | cursor | streams | source | new pages | spare; it grows as the sizes of
-// the later parts become known.
+// Scratch is laid out as code | cursor | streams | source | new pages | spare; it grows as the
+// sizes of the later parts become known.
 enum { PART_CODE, PART_CURSOR, PART_STREAMS, PART_SOURCE, PART_PAGES, PART_SPARE, PARTS };
 
 static rp_result reserve_parts(sorter *s, rp_buffer *scratch, const size_t bytes[PARTS], int kept)

@@ -1,4 +1,5 @@
-// Where a page's arena and a block of nodes overlap: P2G's sums and G2P's copies walk the same rows.
+// Where a page's arena and a block of nodes overlap: P2G's sums and G2P's copies walk the same
+// rows.
 #pragma once
 
 #include "kernel/variant.h"
@@ -8,7 +9,8 @@ typedef struct overlap {
     int at[3];        // where node lo lies in the arena
 } overlap;
 
-// The block of nodes lies `offset` blocks from the arena's page; the arena begins one cell before its page.
+// The block of nodes lies `offset` blocks from the arena's page; the arena begins one cell before
+// its page.
 RP_INLINE overlap overlap_at(const int32_t offset[3])
 {
     static const int block[3] = {BLOCK_X, BLOCK_Y, BLOCK_Z}, arena[3] = {ARENA_X, ARENA_Y, ARENA_Z};
@@ -36,5 +38,6 @@ RP_INLINE int overlap_in_block(const overlap *o, int x, int y)
 
 RP_INLINE int overlap_in_arena(const overlap *o, int x, int y)
 {
-    return (o->at[0] + x - o->lo[0]) * STEP_X + (o->at[1] + y - o->lo[1]) * STEP_Y + o->at[2] * STEP_Z;
+    return (o->at[0] + x - o->lo[0]) * STEP_X + (o->at[1] + y - o->lo[1]) * STEP_Y +
+           o->at[2] * STEP_Z;
 }

@@ -21,7 +21,8 @@ typedef struct local_arena {
     _Alignas(64) real node[ARENA_NODES * RP_QUAD + 4 * RP_QUAD];
 } local_arena;
 
-static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page *page, local_arena *out)
+static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page *page,
+                       local_arena *out)
 {
     // what the last row hangs over is multiplied by zero, so it must be a number
     memset(&out->node[ARENA_NODES * RP_QUAD], 0, sizeof(real) * 4 * RP_QUAD);
@@ -116,7 +117,8 @@ static void update_strain(const rp_transfer_job *job, rp_local slot, const group
         .increment = increment,
         .density = density,
         .strain = rp_set_tile(set, RP_COL_STRAIN, slot),
-        .hardening = rp_set_has(set, RP_COL_HARDENING) ? rp_set_tile(set, RP_COL_HARDENING, slot) : NULL,
+        .hardening =
+            rp_set_has(set, RP_COL_HARDENING) ? rp_set_tile(set, RP_COL_HARDENING, slot) : NULL,
         .volume_gain =
             rp_set_has(set, RP_COL_VOLUME_GAIN) ? rp_set_tile(set, RP_COL_VOLUME_GAIN, slot) : NULL,
     };
@@ -169,12 +171,13 @@ RP_INLINE ivec low_ids(const uint64_t *id)
     return out;
 }
 
-static void update_tile(const rp_transfer_job *job, rp_local slot, const group_lanes *g, gathered *in,
-                        real (*change)[RP_QUAD], extremes *most)
+static void update_tile(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                        gathered *in, real (*change)[RP_QUAD], extremes *most)
 {
     rp_set *set = job->set;
-    _Alignas(64) real v[RP_QUAD][RP_LANES], grad[DIM][RP_QUAD][RP_LANES], moment[DIM][RP_QUAD][RP_LANES],
-        dv[RP_QUAD][RP_LANES], increment[DIM * DIM][RP_LANES], density[RP_LANES];
+    _Alignas(64) real v[RP_QUAD][RP_LANES], grad[DIM][RP_QUAD][RP_LANES],
+        moment[DIM][RP_QUAD][RP_LANES], dv[RP_QUAD][RP_LANES], increment[DIM * DIM][RP_LANES],
+        density[RP_LANES];
     quads_to_lanes(in->v, v);
     for (int a = 0; a < DIM; a++) {
         quads_to_lanes(in->g[a], grad[a]);
@@ -191,7 +194,8 @@ static void update_tile(const rp_transfer_job *job, rp_local slot, const group_l
     const uint32_t step_hash = (uint32_t)(job->seed ^ job->step * 0x9e3779b97f4a7c15ull) ^
                                (uint32_t)((job->seed ^ job->step * 0x9e3779b97f4a7c15ull) >> 32);
     stored *x = rp_set_tile(set, RP_COL_POSITION, slot);
-    real *velocity = rp_set_has(set, RP_COL_VELOCITY) ? rp_set_tile(set, RP_COL_VELOCITY, slot) : NULL;
+    real *velocity =
+        rp_set_has(set, RP_COL_VELOCITY) ? rp_set_tile(set, RP_COL_VELOCITY, slot) : NULL;
     real *C = rp_set_has(set, RP_COL_AFFINE) ? rp_set_tile(set, RP_COL_AFFINE, slot) : NULL;
     const uint64_t *id = rp_set_tile(set, RP_COL_ID, slot);
 
@@ -217,16 +221,18 @@ static void update_tile(const rp_transfer_job *job, rp_local slot, const group_l
                 gradient2 = vfma(dvi, dvi, gradient2);
                 vstore(&increment[i * DIM + j][l], dvi * dt);
                 if (C != NULL) {
-                    const vec affine = RP_ORDER == 1
-                                           ? dvi
-                                           : vload(&moment[j][i][l]) * (SPLINE_INERTIA_INVERSE * per_cell);
-                    vstore(C + (i * DIM + j) * RP_LANES + l, job->transfer == RP_APIC ? affine : vset(0));
+                    const vec affine = RP_ORDER == 1 ? dvi
+                                                     : vload(&moment[j][i][l]) *
+                                                           (SPLINE_INERTIA_INVERSE * per_cell);
+                    vstore(C + (i * DIM + j) * RP_LANES + l,
+                           job->transfer == RP_APIC ? affine : vset(0));
                 }
             }
         }
         vstore(&density[l], vload(&v[3][l]) * volume);
         // comparisons that a NaN fails, so that it counts as bad
-        const ivec calm = vle(move, vset((real)RP_RUNAWAY_CELLS)) & vlt(speed2 + gradient2, vset(R(1e30)));
+        const ivec calm =
+            vle(move, vset((real)RP_RUNAWAY_CELLS)) & vlt(speed2 + gradient2, vset(R(1e30)));
         most->bad |= ~calm;
         most->speed2 = vmax(speed2, most->speed2);
         most->gradient2 = vmax(gradient2, most->gradient2);

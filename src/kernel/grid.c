@@ -34,7 +34,8 @@ void RP_VARIANT(sum)(const rp_grid *grid, int sets, rp_local page)
 double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double push[3], double least)
 {
     real *node = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
-    real *impulse = grid->channels > RP_CH_IMPULSE ? rp_grid_nodes(grid, RP_CH_IMPULSE, page) : NULL;
+    real *impulse =
+        grid->channels > RP_CH_IMPULSE ? rp_grid_nodes(grid, RP_CH_IMPULSE, page) : NULL;
     double dropped = 0.0;
     for (int n = 0; n < BLOCK_NODES; n++) {
         real *q = node + n * RP_QUAD;

@@ -1,5 +1,5 @@
-// The transfer kernels of one variant (dimension, spline order, precision, instruction set), picked once
-// when a world is created. cmake/variants.cmake lists the variants; tests walk the table.
+// The transfer kernels of one variant (dimension, spline order, precision, instruction set), picked
+// once when a world is created. cmake/variants.cmake lists the variants; tests walk the table.
 #pragma once
 
 #include "core/grid.h"
@@ -11,15 +11,15 @@ enum { RP_GROUP_MASS = RP_PARAM_COUNT, RP_GROUP_VOLUME, RP_GROUP_REALS };
 // What both transfers of a step need. Shared by all threads, read only.
 typedef struct rp_transfer_job {
     rp_set *set;
-    int set_index;             // of the grid's arenas
+    int set_index; // of the grid's arenas
     const rp_grid *grid;
-    const rp_law *law;         // [RP_LAW_COUNT]; NULL: no stress, no strain (massless or bare particles)
-    const void *group;         // real[groups][RP_GROUP_REALS]
-    const uint8_t *group_law;  // [groups] rp_law_id
-    double dt;                 // [s]
+    const rp_law *law; // [RP_LAW_COUNT]; NULL: no stress, no strain (massless or bare particles)
+    const void *group; // real[groups][RP_GROUP_REALS]
+    const uint8_t *group_law; // [groups] rp_law_id
+    double dt;                // [s]
     rp_transfer transfer;
     double flip;
-    uint64_t seed, step;       // of the dither
+    uint64_t seed, step; // of the dither
 } rp_transfer_job;
 
 // What a page has to report after G2P.
@@ -40,9 +40,9 @@ typedef struct rp_kernels {
     void (*g2p)(const rp_transfer_job *job, rp_local page, rp_page_report *out);
     // add up the arenas around a node page, all channels
     void (*sum)(const rp_grid *grid, int sets, rp_local page);
-    // momentum to velocity, with a push (gravity times dt) for all; nodes lighter than `least` get none.
-    // With RP_CH_IMPULSE the impulse is added and the channel left with the velocity before it.
-    // Returns the magnitude of the momentum dropped, summed over light nodes.
+    // momentum to velocity, with a push (gravity times dt) for all; nodes lighter than `least` get
+    // none. With RP_CH_IMPULSE the impulse is added and the channel left with the velocity before
+    // it. Returns the magnitude of the momentum dropped, summed over light nodes.
     double (*velocity)(const rp_grid *grid, rp_local page, const double push[3], double least);
     // RP_CH_IMPULSE: from the velocity before to the change since
     void (*change)(const rp_grid *grid, rp_local page);

@@ -1,10 +1,11 @@
-// Particle to grid: scatter mass, affine momentum and the impulse of internal forces (docs/theory.md, section 3).
+// Particle to grid: scatter mass, affine momentum and the impulse of internal forces
+// (docs/theory.md, section 3).
 //
 //   m_i     = sum_p w_ip m_p                                                                  (8)
 //   (m v)_i = sum_p w_ip m_p (v_p + C_p (x_i - x_p))  -  dt sum_p V_p tau_p grad w_ip    (9), (10)
 //
-// Along the row axis a particle's nodes are one row; the other axes are combined first, so that a node
-// costs two multiply-adds. With q the momentum quad, A_a the columns of m C h and T_a those of
+// Along the row axis a particle's nodes are one row; the other axes are combined first, so that a
+// node costs two multiply-adds. With q the momentum quad, A_a the columns of m C h and T_a those of
 // -dt V tau / h, node (i, j, row) receives
 //
 //   w_j P_i + w_i S_j,   P_i = w_i Z + (w k)_i (w_row A_x) + d_i (w_row T_x)
@@ -47,14 +48,15 @@ static void tile_stress(const rp_transfer_job *job, rp_local slot, const group_l
     }
 }
 
-static void fill_quads(const rp_transfer_job *job, rp_local slot, const group_lanes *g, quad_tile *out)
+static void fill_quads(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                       quad_tile *out)
 {
     _Alignas(64) real tau[SYM][RP_LANES], q[RP_QUAD][RP_LANES], A[DIM][RP_QUAD][RP_LANES],
         T[DIM][RP_QUAD][RP_LANES];
     const real h = (real)job->grid->layout.h, push = (real)(-job->dt / job->grid->layout.h);
     const real *v = rp_set_tile(job->set, RP_COL_VELOCITY, slot);
-    const real *C = rp_set_has(job->set, RP_COL_AFFINE) ? rp_set_tile(job->set, RP_COL_AFFINE, slot)
-                                                         : NULL;
+    const real *C =
+        rp_set_has(job->set, RP_COL_AFFINE) ? rp_set_tile(job->set, RP_COL_AFFINE, slot) : NULL;
     tile_stress(job, slot, g, tau);
     memset(q, 0, sizeof q);
     memset(A, 0, sizeof A);
@@ -83,8 +85,9 @@ static void fill_quads(const rp_transfer_job *job, rp_local slot, const group_la
 }
 
 // One particle into the arena.
-RP_INLINE void scatter(const stencil_tile *s, int l, const real *q, const real (*A)[RP_LANES][RP_QUAD],
-                       const real (*T)[RP_LANES][RP_QUAD], real *arena)
+RP_INLINE void scatter(const stencil_tile *s, int l, const real *q,
+                       const real (*A)[RP_LANES][RP_QUAD], const real (*T)[RP_LANES][RP_QUAD],
+                       real *arena)
 {
     const row w = row_spread(s->row_w[l]), k = row_spread(s->row_k[l]), d = row_spread(s->row_d[l]);
     const row Z = row_fma(w, row_repeat(q),
@@ -93,8 +96,8 @@ RP_INLINE void scatter(const stencil_tile *s, int l, const real *q, const real (
     real *node = arena + s->at[l];
 #if RP_DIM == 2
     for (int i = 0; i < WIDTH; i++) {
-        const row P = row_axpy(s->w[0][i][l], Z,
-                               row_axpy(s->k[0][i][l], Ax, row_scale(s->d[0][i][l], Tx)));
+        const row P =
+            row_axpy(s->w[0][i][l], Z, row_axpy(s->k[0][i][l], Ax, row_scale(s->d[0][i][l], Tx)));
         real *at = node + i * STEP_X;
         row_store(at, row_axpy(1, P, row_load(at)));
     }
@@ -107,8 +110,8 @@ RP_INLINE void scatter(const stencil_tile *s, int l, const real *q, const real (
     }
     _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
     {
-        const row P = row_axpy(s->w[0][i][l], Z,
-                               row_axpy(s->k[0][i][l], Ax, row_scale(s->d[0][i][l], Tx)));
+        const row P =
+            row_axpy(s->w[0][i][l], Z, row_axpy(s->k[0][i][l], Ax, row_scale(s->d[0][i][l], Tx)));
         _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
         {
             real *at = node + i * STEP_X + j * STEP_Y;

@@ -1,5 +1,5 @@
-// A row: the WIDTH nodes that a particle reaches along the fastest axis, four numbers each, in as few
-// vectors as hold them. What lies past the last node is multiplied by a weight of zero.
+// A row: the WIDTH nodes that a particle reaches along the fastest axis, four numbers each, in as
+// few vectors as hold them. What lies past the last node is multiplied by a weight of zero.
 #pragma once
 
 #include "kernel/variant.h"
@@ -19,10 +19,7 @@ RP_INLINE row row_load(const real *p)
     return a;
 }
 
-RP_INLINE void row_store(real *p, row a)
-{
-    FOR_ROW vstore(p + r * LANES, a.v[r]);
-}
+RP_INLINE void row_store(real *p, row a) { FOR_ROW vstore(p + r * LANES, a.v[r]); }
 
 // s * a + b, with s the same for all
 RP_INLINE row row_axpy(real s, row a, row b)
@@ -68,11 +65,11 @@ RP_INLINE row row_spread(const real w[RP_QUAD])
     const __m512i by_node = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
     a.v[0] = (vec)_mm512_permutevar_ps(_mm512_broadcast_f32x4(_mm_loadu_ps(w)), by_node);
 #elif defined(__AVX512F__)
-    FOR_ROW a.v[r] = (vec)_mm512_mask_blend_pd(0xf0, _mm512_set1_pd(w[2 * r]),
-                                               _mm512_set1_pd(w[2 * r + 1]));
+    FOR_ROW a.v[r] =
+        (vec)_mm512_mask_blend_pd(0xf0, _mm512_set1_pd(w[2 * r]), _mm512_set1_pd(w[2 * r + 1]));
 #elif RP_REAL_BITS == 32
-    FOR_ROW a.v[r] = (vec)_mm256_blend_ps(_mm256_set1_ps(w[2 * r]), _mm256_set1_ps(w[2 * r + 1]),
-                                          0xf0);
+    FOR_ROW a.v[r] =
+        (vec)_mm256_blend_ps(_mm256_set1_ps(w[2 * r]), _mm256_set1_ps(w[2 * r + 1]), 0xf0);
 #else
     FOR_ROW a.v[r] = vset(w[r]);
 #endif
@@ -111,22 +108,23 @@ RP_INLINE void row_sum(row a, real out[RP_QUAD])
     vec s = a.v[0];
     _Pragma("GCC unroll 16") for (int r = 1; r < ROW_VECS; r++) { s = s + a.v[r]; }
 #if defined(__AVX512F__) && RP_REAL_BITS == 32
-    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256((__m512)s),
-                                      _mm512_extractf32x8_ps((__m512)s, 1));
+    const __m256 half =
+        _mm256_add_ps(_mm512_castps512_ps256((__m512)s), _mm512_extractf32x8_ps((__m512)s, 1));
     _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
 #elif defined(__AVX512F__)
     _mm256_storeu_pd(out, _mm256_add_pd(_mm512_castpd512_pd256((__m512d)s),
                                         _mm512_extractf64x4_pd((__m512d)s, 1)));
 #elif RP_REAL_BITS == 32
-    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128((__m256)s),
-                                  _mm256_extractf128_ps((__m256)s, 1)));
+    _mm_storeu_ps(
+        out, _mm_add_ps(_mm256_castps256_ps128((__m256)s), _mm256_extractf128_ps((__m256)s, 1)));
 #else
     vstore(out, s);
 #endif
 #endif
 }
 
-// Between lanes (number by number, sixteen particles) and quads (particle by particle, four numbers).
+// Between lanes (number by number, sixteen particles) and quads (particle by particle, four
+// numbers).
 RP_INLINE void lanes_to_quads(const real *const in[RP_QUAD], real out[RP_LANES][RP_QUAD])
 {
 #if !defined(RP_PLAIN) && RP_REAL_BITS == 32

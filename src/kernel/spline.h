@@ -1,11 +1,12 @@
-// Cardinal B-splines along one axis, docs/theory.md (4) to (7). The only file that knows the polynomials.
+// Cardinal B-splines along one axis, docs/theory.md (4) to (7). The only file that knows the
+// polynomials.
 #pragma once
 
 #include "kernel/variant.h"
 
-// Weights of the WIDTH nodes from the base node on, for a particle f in [0, 1) past the place where that
-// node became its base; derivatives in 1 / cell; k = node minus particle in cells. The weights sum to one
-// and the derivatives to zero by construction, not by luck of rounding.
+// Weights of the WIDTH nodes from the base node on, for a particle f in [0, 1) past the place where
+// that node became its base; derivatives in 1 / cell; k = node minus particle in cells. The weights
+// sum to one and the derivatives to zero by construction, not by luck of rounding.
 typedef struct axis_weights {
     vec w[WIDTH], d[WIDTH], k[WIDTH];
 } axis_weights;

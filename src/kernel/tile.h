@@ -1,5 +1,5 @@
-// What P2G and G2P share about a tile of sixteen particles: group parameters spread over the lanes, the
-// laws of a tile, and stencils.
+// What P2G and G2P share about a tile of sixteen particles: group parameters spread over the lanes,
+// the laws of a tile, and stencils.
 #pragma once
 
 #include "kernel/entry.h"
@@ -28,7 +28,8 @@ static inline void spread_groups(const rp_transfer_job *job, rp_local slot, grou
     }
 }
 
-// A page of one group is spread once; lanes past its end take the same group, so that they stay calm.
+// A page of one group is spread once; lanes past its end take the same group, so that they stay
+// calm.
 static inline void spread_uniform(const rp_transfer_job *job, const rp_page *page, group_lanes *out)
 {
     const uint16_t group = *(uint16_t *)rp_set_tile(job->set, RP_COL_GROUP, page->first);
@@ -44,8 +45,8 @@ static inline void spread_uniform(const rp_transfer_job *job, const rp_page *pag
     out->laws = 1u << job->group_law[group];
 }
 
-// Where the particles of a tile scatter to and gather from. Weights of the outer axes are kept lane by
-// lane, to be broadcast; those of the row axis particle by particle, to be spread over a row.
+// Where the particles of a tile scatter to and gather from. Weights of the outer axes are kept lane
+// by lane, to be broadcast; those of the row axis particle by particle, to be spread over a row.
 typedef struct stencil_tile {
     _Alignas(64) real w[DIM][RP_QUAD][RP_LANES]; // weight
     real d[DIM][RP_QUAD][RP_LANES];              // derivative [1 / cell]
@@ -74,11 +75,8 @@ static inline void stencil_fill(const rp_transfer_job *job, rp_local slot, stenc
     }
     static const real zero[RP_LANES];
 #define QUAD_OF(m)                                                                                 \
-    (const real *const[RP_QUAD])                                                                   \
-    {                                                                                              \
-        s->m[ROW][0], s->m[ROW][1], WIDTH > 2 ? s->m[ROW][2] : zero,                               \
-            WIDTH > 3 ? s->m[ROW][3] : zero                                                        \
-    }
+    (const real *const[RP_QUAD]){s->m[ROW][0], s->m[ROW][1], WIDTH > 2 ? s->m[ROW][2] : zero,      \
+                                 WIDTH > 3 ? s->m[ROW][3] : zero}
     lanes_to_quads(QUAD_OF(w), s->row_w);
     lanes_to_quads(QUAD_OF(d), s->row_d);
     lanes_to_quads(QUAD_OF(k), s->row_k);

@@ -5,7 +5,7 @@
 #include "model/law.h"
 
 #define RP_LAW_NAME_(name, dim, bits, isa) rp_##name##_##dim##d_f##bits##_##isa
-#define RP_LAW_NAME(name, dim, bits, isa) RP_LAW_NAME_(name, dim, bits, isa)
+#define RP_LAW_NAME(name, dim, bits, isa)  RP_LAW_NAME_(name, dim, bits, isa)
 
 #define RP_DECLARE_LAWS(dim, bits, isa)                                                            \
     void RP_LAW_NAME(hencky_stress, dim, bits, isa)(const rp_law_tile *tile, void *out);           \

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define HALF_PI 1.57079632679489661923
-#define DEGREE (HALF_PI / 90.0)
+#define DEGREE  (HALF_PI / 90.0)
 
 rp_material_def rp_default_sand_def(void)
 {

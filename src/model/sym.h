@@ -266,7 +266,7 @@ RP_INLINE sym sym_from_eigen(const vec value[DIM], vec v[DIM][DIM])
 }
 
 #define NEAR_RADIUS R(0.14)
-#define FAR_RADIUS R(0.5)
+#define FAR_RADIUS  R(0.5)
 
 // Lanes whose Frobenius norm is not within the radius, NaN among them.
 RP_INLINE ivec sym_beyond(sym x, real radius) { return ~vle(sym_norm2(x), vset(radius * radius)); }

@@ -21,20 +21,20 @@ typedef urint uvec __attribute__((vector_size(VEC_BYTES)));
 
 #if RP_REAL_BITS == 32
 enum { MANTISSA_BITS = 23, EXPONENT_BIAS = 127 };
-#define ROUNDING_SHIFT 0x1.8p23f // adding it leaves a number rounded to an integer in the low bits
-#define LN2_HIGH 0x1.63p-1f      // few bits, so that a multiple of it is exact without vfma, too
-#define LN2_LOW -0x1.bd0106p-13f
-#define PI_HIGH 0x1.921fb6p+1f
-#define PI_LOW -0x1.777a5cp-24f
-#define REAL_INFINITY __builtin_inff()
+#define ROUNDING_SHIFT 0x1.8p23f  // adding it leaves a number rounded to an integer in the low bits
+#define LN2_HIGH       0x1.63p-1f // few bits, so that a multiple of it is exact without vfma, too
+#define LN2_LOW        -0x1.bd0106p-13f
+#define PI_HIGH        0x1.921fb6p+1f
+#define PI_LOW         -0x1.777a5cp-24f
+#define REAL_INFINITY  __builtin_inff()
 #else
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
 #define ROUNDING_SHIFT 0x1.8p52
-#define LN2_HIGH 0x1.62e42feep-1
-#define LN2_LOW 0x1.a39ef35793c76p-33
-#define PI_HIGH 0x1.921fb54442d18p+1
-#define PI_LOW 0x1.1a62633145c07p-53
-#define REAL_INFINITY __builtin_inf()
+#define LN2_HIGH       0x1.62e42feep-1
+#define LN2_LOW        0x1.a39ef35793c76p-33
+#define PI_HIGH        0x1.921fb54442d18p+1
+#define PI_LOW         0x1.1a62633145c07p-53
+#define REAL_INFINITY  __builtin_inf()
 #endif
 #define LOG2_E R(0x1.71547652b82fep+0)
 

@@ -28,9 +28,9 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
     }
     double p[RP_PARAM_COUNT];
     rp_material_parameters(def, world->def.dimension, p);
-    world->stiffness = fmax(world->stiffness, (world->def.dimension * p[RP_PARAM_LAMBDA] +
-                                               2.0 * p[RP_PARAM_MU]) /
-                                                  p[RP_PARAM_DENSITY]);
+    world->stiffness =
+        fmax(world->stiffness, (world->def.dimension * p[RP_PARAM_LAMBDA] + 2.0 * p[RP_PARAM_MU]) /
+                                   p[RP_PARAM_DENSITY]);
     material->index = (uint16_t)world->materials;
     world->material[world->materials++] = *def;
     return RP_OK;
@@ -81,8 +81,9 @@ static rp_result check_target(const rp_world *world, const char *what, uint32_t 
         return rp_fail(RP_ERR_ARGUMENT, "%s: start from rp_default_%s_def()", what, what);
     }
     if (material.index >= world->materials) {
-        return rp_fail(RP_ERR_ARGUMENT, "%s.material: want one that was added to this world, got %d",
-                       what, material.index);
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "%s.material: want one that was added to this world, got %d", what,
+                       material.index);
     }
     if (field < 0 || field >= world->def.fields) {
         return rp_fail(RP_ERR_ARGUMENT, "%s.field: want 0 to %d, got %d", what,
@@ -143,8 +144,9 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *adde
     for (int a = 0; a < dim; a++) {
         const double size = def->upper[a] - def->lower[a];
         if (!(size > 0.0 && isfinite(size))) {
-            return rp_fail(RP_ERR_ARGUMENT, "box.upper[%d]: want more than box.lower[%d] = %g, got %g",
-                           a, a, def->lower[a], def->upper[a]);
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "box.upper[%d]: want more than box.lower[%d] = %g, got %g", a, a,
+                           def->lower[a], def->upper[a]);
         }
         const double along = fmax(1.0, round(size / world->def.dx * def->per_axis));
         if (!(along * (double)total < INT32_MAX / 2)) {
@@ -174,7 +176,8 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *adde
         double x[3] = {0}, v[3] = {0};
         for (int a = 0; a < dim; a++) {
             const double spacing = (def->upper[a] - def->lower[a]) / (double)n[a];
-            const double u = rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)a)) - 0.5;
+            const double u =
+                rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)a)) - 0.5;
             x[a] = def->lower[a] + spacing * ((double)cell[a] + 0.5 + def->jitter * u);
         }
         for (int a = 0; a < dim; a++) {
@@ -220,8 +223,9 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
             }
         }
         if (bad != NULL) {
-            return rp_fail(RP_ERR_ARGUMENT, "points.%s: particle %lld has a number that is not finite",
-                           bad, (long long)i);
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "points.%s: particle %lld has a number that is not finite", bad,
+                           (long long)i);
         }
         int32_t block[3];
         double local[3];
@@ -362,8 +366,9 @@ rp_result rp_world_add_walls(rp_world *world, const double lower[3], const doubl
         def.point[axis] = side % 2 == 0 ? lower[axis] : upper[axis];
         rp_result result = RP_OK;
         if (!(lower[axis] < upper[axis])) {
-            result = rp_fail(RP_ERR_ARGUMENT, "walls.upper[%d]: want more than walls.lower[%d] = %g, got %g",
-                             axis, axis, lower[axis], upper[axis]);
+            result = rp_fail(RP_ERR_ARGUMENT,
+                             "walls.upper[%d]: want more than walls.lower[%d] = %g, got %g", axis,
+                             axis, lower[axis], upper[axis]);
         } else {
             result = rp_world_add_plane(world, &def);
         }

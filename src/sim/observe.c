@@ -32,8 +32,8 @@ static double value(const particle *p, rp_column_id column, int comp)
     return p->set->column[column].bytes == 4 ? *(const float *)at : *(const double *)at;
 }
 
-// The living particle after this one, in memory order; false at the end. Start with page = NULL, slot = -1
-// and *page_index = 0.
+// The living particle after this one, in memory order; false at the end. Start with page = NULL,
+// slot = -1 and *page_index = 0.
 static bool next_particle(particle *p, rp_local *page_index, bool *in_inbox)
 {
     const rp_set *set = p->set;

@@ -1,5 +1,6 @@
-// The whole state of a world as one block of bytes: a header, what owners registered, the page table and
-// the columns in memory order. Restoring does not sort, so that a run goes on bit for bit.
+// The whole state of a world as one block of bytes: a header, what owners registered, the page
+// table and the columns in memory order. Restoring does not sort, so that a run goes on bit for
+// bit.
 #include "base/result.h"
 #include "sim/world.h"
 
@@ -112,7 +113,8 @@ static void pass_body(rp_world *world, cursor *c, const state_header *h)
 
 rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
 {
-    // the walk is the same in both directions, so it takes a world that it may write to; here it reads
+    // the walk is the same in both directions, so it takes a world that it may write to; here it
+    // reads
     rp_world *readable = (rp_world *)(uintptr_t)world;
     state_header h = header_of(world);
     *data = NULL;
@@ -180,14 +182,15 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
     const state_header own = header_of(world);
     if (h->dim != own.dim || h->order != own.order || h->precision != own.precision ||
         h->columns != own.columns || h->groups != own.groups) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       "state: made by another world (dimension %d, order %d, precision %d, columns "
-                       "%x, groups %d; this one has %d, %d, %d, %x, %d)",
-                       h->dim, h->order, h->precision, (unsigned)h->columns, h->groups, own.dim,
-                       own.order, own.precision, (unsigned)own.columns, own.groups);
+        return rp_fail(
+            RP_ERR_ARGUMENT,
+            "state: made by another world (dimension %d, order %d, precision %d, columns "
+            "%x, groups %d; this one has %d, %d, %d, %x, %d)",
+            h->dim, h->order, h->precision, (unsigned)h->columns, h->groups, own.dim, own.order,
+            own.precision, (unsigned)own.columns, own.groups);
     }
-    if (h->pages < 0 || h->slots < 0 || h->births < 0 || h->slots % RP_LANES != 0 ||
-        h->count < 0 || h->doomed < 0 || h->doomed > h->count) {
+    if (h->pages < 0 || h->slots < 0 || h->births < 0 || h->slots % RP_LANES != 0 || h->count < 0 ||
+        h->doomed < 0 || h->doomed > h->count) {
         return rp_fail(RP_ERR_ARGUMENT, "state: negative counts");
     }
     size_t want = sizeof *h + (size_t)h->pages * sizeof(page_record);
@@ -198,13 +201,14 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
         want += column_bytes(set, i, h->slots, false) + column_bytes(set, i, h->births, true);
     }
     if (h->bytes != want || size < want) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: %zu bytes, want %zu: cut off or damaged", size, want);
+        return rp_fail(RP_ERR_ARGUMENT, "state: %zu bytes, want %zu: cut off or damaged", size,
+                       want);
     }
     return RP_OK;
 }
 
-// Every particle's group must exist, kernels index tables with it, and as many must be marked as dead as the
-// header says: those wait for a sort, which nothing else would ask for.
+// Every particle's group must exist, kernels index tables with it, and as many must be marked as
+// dead as the header says: those wait for a sort, which nothing else would ask for.
 static rp_result check_groups(const rp_world *world, const char *groups, size_t count, int64_t dead)
 {
     for (size_t i = 0; i < count; i++) {
@@ -213,8 +217,8 @@ static rp_result check_groups(const rp_world *world, const char *groups, size_t 
         if (group == RP_GROUP_DEAD) {
             dead--;
         } else if (group >= world->set.groups) {
-            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d", group,
-                           world->set.groups);
+            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d",
+                           group, world->set.groups);
         }
     }
     if (dead != 0) {
@@ -223,8 +227,8 @@ static rp_result check_groups(const rp_world *world, const char *groups, size_t 
     return RP_OK;
 }
 
-// Kernels address arenas by position, so a particle must be where its page and `travel` say it can be.
-// Beyond the limit of travel the next step sorts first, and the sort looks for itself.
+// Kernels address arenas by position, so a particle must be where its page and `travel` say it can
+// be. Beyond the limit of travel the next step sorts first, and the sort looks for itself.
 static rp_result check_positions(const rp_world *world, const state_header *h, const char *pages,
                                  const char *column)
 {
@@ -237,8 +241,9 @@ static rp_result check_positions(const rp_world *world, const state_header *h, c
         memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
         for (int64_t slot = r.first; slot < (int64_t)r.first + r.count; slot++) {
             for (int a = 0; a < l->dim; a++) {
-                const char *at = column + (((slot / RP_LANES) * l->dim + a) * RP_LANES +
-                                           slot % RP_LANES) * rp_real_bytes(l);
+                const char *at =
+                    column + (((slot / RP_LANES) * l->dim + a) * RP_LANES + slot % RP_LANES) *
+                                 rp_real_bytes(l);
                 int32_t fixed;
                 double cell;
                 if (l->precision == RP_SINGLE) {
@@ -249,7 +254,8 @@ static rp_result check_positions(const rp_world *world, const state_header *h, c
                     cell = floor(cell);
                 }
                 if (!(cell >= -1.0 && cell <= l->cells[a])) {
-                    return rp_fail(RP_ERR_ARGUMENT, "state: a particle of page %d lies outside it", p);
+                    return rp_fail(RP_ERR_ARGUMENT, "state: a particle of page %d lies outside it",
+                                   p);
                 }
             }
         }
@@ -289,9 +295,9 @@ rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
                              (size_t)set->pages * sizeof(rp_page), "pages"));
     for (int i = 0; i < RP_COL_COUNT; i++) {
         if (rp_set_has(set, i)) {
-            RP_TRY(rp_buffer_reserve(&set->column[i].buffer, a, column_bytes(set, i, h.slots, false),
-                                     column_bytes(set, i, set->slots, false),
-                                     rp_field_table[i].name));
+            RP_TRY(
+                rp_buffer_reserve(&set->column[i].buffer, a, column_bytes(set, i, h.slots, false),
+                                  column_bytes(set, i, set->slots, false), rp_field_table[i].name));
             RP_TRY(rp_buffer_reserve(&set->inbox.column[i], a, column_bytes(set, i, h.births, true),
                                      column_bytes(set, i, set->inbox.count, true),
                                      "particles to be born"));

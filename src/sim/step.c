@@ -58,8 +58,9 @@ static rp_result gravity_now(const rp_world *world, double out[3])
     }
     for (int a = 0; a < world->def.dimension; a++) {
         if (!isfinite(out[a])) {
-            return rp_fail(RP_ERR_ARGUMENT, "world.gravity_of_time gave %g along axis %d at t = %g s",
-                           out[a], a, world_time(world));
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "world.gravity_of_time gave %g along axis %d at t = %g s", out[a], a,
+                           world_time(world));
         }
     }
     return RP_OK;
@@ -68,7 +69,8 @@ static rp_result gravity_now(const rp_world *world, double out[3])
 rp_result rp_world_step(rp_world *world)
 {
     if (world->failed) {
-        return rp_fail(RP_ERR_DIVERGED, "this world has failed in an earlier step; restore a state first");
+        return rp_fail(RP_ERR_DIVERGED,
+                       "this world has failed in an earlier step; restore a state first");
     }
     rp_step step = {
         .set = &world->set,

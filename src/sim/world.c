@@ -69,8 +69,8 @@ static rp_result check_def(const rp_world_def *def)
         const int cells = RP_BLOCK_CELLS(def->dimension, a);
         if (def->period[a] < 0 || def->period[a] % cells != 0) {
             return rp_fail(RP_ERR_ARGUMENT,
-                           "world.period[%d]: want a multiple of %d cells, or 0 for none, got %d", a,
-                           cells, def->period[a]);
+                           "world.period[%d]: want a multiple of %d cells, or 0 for none, got %d",
+                           a, cells, def->period[a]);
         }
         if (!isfinite(def->gravity[a])) {
             return rp_fail(RP_ERR_ARGUMENT, "world.gravity[%d]: want a finite number, got %g", a,

@@ -1,4 +1,5 @@
-// The world: owns particles, grid, walls and the solver; chooses the step; implements include/repose/.
+// The world: owns particles, grid, walls and the solver; chooses the step; implements
+// include/repose/.
 #pragma once
 
 #include "core/grid.h"

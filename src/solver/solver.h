@@ -6,8 +6,8 @@
 #include "core/registry.h"
 #include "kernel/kernels.h"
 
-// Time is kept as whole frames and a part of the next: t = (frame + part) / fps. The last step of a frame
-// sets part to exactly 0.
+// Time is kept as whole frames and a part of the next: t = (frame + part) / fps. The last step of a
+// frame sets part to exactly 0.
 typedef struct rp_time {
     int64_t frame, step;
     double part;
@@ -40,7 +40,7 @@ typedef struct rp_step {
     rp_transfer transfer;
     double flip, cfl;
     double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet
-    double gravity[3]; // at the start of the step [m/s^2]
+    double gravity[3];                      // at the start of the step [m/s^2]
     uint64_t seed;
     int threads;
     rp_arena *scratch;

@@ -1,5 +1,5 @@
-// The explicit step (Klar 2016, section 5): transfer, forces, contact, transfer back, strain and plasticity.
-// Symplectic Euler: forces from the old strain, positions from the new velocity.
+// The explicit step (Klar 2016, section 5): transfer, forces, contact, transfer back, strain and
+// plasticity. Symplectic Euler: forces from the old strain, positions from the new velocity.
 #include "base/result.h"
 #include "base/threads.h"
 #include "solver/solver.h"
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <time.h>
 
-// Fastest particle and steepest gradient after the last step: they bound the next one, so they are state.
+// Fastest particle and steepest gradient after the last step: they bound the next one, so they are
+// state.
 typedef struct explicit_state {
     double max_speed;    // [m/s]
     double max_gradient; // [1/s]
@@ -31,17 +32,15 @@ static void explicit_register(void *state, rp_registry *registry)
 }
 
 // FLIP needs the velocity before the forces, so forces are scattered apart.
-static int explicit_channels(const rp_world_def *def)
-{
-    return def->transfer == RP_FLIP ? 2 : 1;
-}
+static int explicit_channels(const rp_world_def *def) { return def->transfer == RP_FLIP ? 2 : 1; }
 
 // docs/theory.md (30) to (32)
 static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT])
 {
     const explicit_state *s = state;
     const double h = step->grid->layout.h;
-    // spread of the stencil's spectrum: largest eigenvalue of the discrete Laplacian in units of 1 / h^2
+    // spread of the stencil's spectrum: largest eigenvalue of the discrete Laplacian in units of 1
+    // / h^2
     static const double spectrum[] = {[1] = 12.0, [2] = 6.0, [3] = 3.14};
     static const double safety = 0.8, gradient_bound = 0.3;
     const double speed = fmax(s->max_speed, step->newborn_speed);
@@ -82,8 +81,8 @@ static void g2p_page(void *ctx, int64_t page, int thread)
     l->step->kernels->g2p(&l->job, (rp_local)page, &l->report[page]);
 }
 
-// A node lighter than this share of the lightest particle carries no velocity: f / m diverges there, while
-// what it would give back to particles vanishes.
+// A node lighter than this share of the lightest particle carries no velocity: f / m diverges
+// there, while what it would give back to particles vanishes.
 static double least_node_mass(const rp_step *step)
 {
     const bool single = step->grid->layout.precision == RP_SINGLE;
@@ -102,8 +101,7 @@ static void grid_page(void *ctx, int64_t page, int thread)
         push[a] = step->gravity[a] * step->dt;
     }
     step->kernels->sum(grid, step->sets, (rp_local)page);
-    l->dropped[page] =
-        step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
+    l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
     bool touches = false;
     for (int p = 0; p < step->planes; p++) {
         touches = touches || rp_plane_near_block(&step->plane[p], &grid->layout, node_page->block);
