@@ -482,7 +482,9 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
             rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, put_back_page, s);
         }
     }
-    memcpy(set->page_buffer.data, s->new_page, bytes[PART_PAGES]);
+    if (s->new_pages > 0) {
+        memcpy(set->page_buffer.data, s->new_page, bytes[PART_PAGES]);
+    }
     return RP_OK;
 }
 

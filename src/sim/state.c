@@ -36,9 +36,9 @@ typedef struct cursor {
 
 static void pass(cursor *c, void *data, size_t bytes)
 {
-    if (c->out != NULL) {
+    if (c->out != NULL && bytes > 0) {
         memcpy(c->out + c->at, data, bytes);
-    } else if (c->in != NULL) {
+    } else if (c->in != NULL && bytes > 0) {
         memcpy(data, c->in + c->at, bytes);
     }
     c->at += bytes;
@@ -312,6 +312,9 @@ rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
     set->doomed = h.doomed;
     set->inbox.count = h.births;
     set->travel = h.travel;
+    for (int i = 0; i < RP_COL_COUNT && h.births == 0; i++) {
+        rp_buffer_free(&set->inbox.column[i], a);
+    }
     world->grid.pages = 0; // built again by the next step
     world->failed = false;
     return RP_OK;
