@@ -20,11 +20,11 @@
 
 #if RP_REAL_BITS == 32
 typedef float real;
-typedef int32_t rint; // an integer of the same size
+typedef int32_t lane_int; // an integer of the same size
 #define R(x) x##f
 #else
 typedef double real;
-typedef int64_t rint;
+typedef int64_t lane_int;
 #define R(x) x
 #endif
 
@@ -46,13 +46,13 @@ enum { LANES = VEC_BYTES / sizeof(real) };
 #ifdef RP_PLAIN
 
 typedef real vec;
-typedef rint ivec;
+typedef lane_int ivec;
 
 RP_INLINE vec vset(real x) { return x; }
-RP_INLINE ivec viset(rint x) { return x; }
+RP_INLINE ivec viset(lane_int x) { return x; }
 RP_INLINE vec vfma(vec a, vec b, vec c) { return a * b + c; }
-RP_INLINE ivec vlt(vec a, vec b) { return -(rint)(a < b); }
-RP_INLINE ivec vle(vec a, vec b) { return -(rint)(a <= b); }
+RP_INLINE ivec vlt(vec a, vec b) { return -(lane_int)(a < b); }
+RP_INLINE ivec vle(vec a, vec b) { return -(lane_int)(a <= b); }
 RP_INLINE vec vselect(ivec mask, vec a, vec b) { return mask ? a : b; }
 RP_INLINE int vany(ivec mask) { return mask != 0; }
 RP_INLINE vec vmin(vec a, vec b) { return a < b ? a : b; }
@@ -78,19 +78,19 @@ RP_INLINE vec vabs(vec a) { return __builtin_fabsf(a); }
 RP_INLINE vec vsqrt(vec a) { return __builtin_sqrt(a); }
 RP_INLINE vec vabs(vec a) { return __builtin_fabs(a); }
 #endif
-RP_INLINE vec vfloor(vec a) // for |a| that an rint can hold
+RP_INLINE vec vfloor(vec a) // for |a| that an lane_int can hold
 {
-    const vec t = (vec)(rint)a;
+    const vec t = (vec)(lane_int)a;
     return t > a ? t - 1 : t;
 }
 
 #else // vectors
 
 typedef real vec __attribute__((vector_size(VEC_BYTES)));
-typedef rint ivec __attribute__((vector_size(VEC_BYTES)));
+typedef lane_int ivec __attribute__((vector_size(VEC_BYTES)));
 
 RP_INLINE vec vset(real x) { return x - (vec){0}; }
-RP_INLINE ivec viset(rint x) { return x - (ivec){0}; }
+RP_INLINE ivec viset(lane_int x) { return x - (ivec){0}; }
 RP_INLINE ivec vlt(vec a, vec b) { return (ivec)(a < b); }
 RP_INLINE ivec vle(vec a, vec b) { return (ivec)(a <= b); }
 RP_INLINE ivec vbits(vec a) { return (ivec)a; }

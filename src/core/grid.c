@@ -144,7 +144,9 @@ static rp_result collect_pages(rp_grid *grid, const rp_set *set, int sets)
             }
         }
     }
-    qsort(grid->page_buffer.data, (size_t)grid->pages, sizeof(rp_node_page), compare_pages);
+    if (grid->pages > 0) {
+        qsort(grid->page_buffer.data, (size_t)grid->pages, sizeof(rp_node_page), compare_pages);
+    }
     for (rp_local p = 0; p < grid->pages; p++) {
         table_set(grid, rp_grid_page(grid)[p].key, rp_grid_page(grid)[p].field, (uint32_t)p);
     }
@@ -166,8 +168,11 @@ static void link_pages(rp_grid *grid, rp_set *set, int index)
             page->near[n] = RP_NO_PAGE;
             if (near_block(l, page->block, n, block)) {
                 page->near[n] = table_find(grid, rp_block_key(block), page->field);
-                // seen from there, this page lies on the opposite side
-                source[(size_t)page->near[n] * RP_NEAR + (size_t)(RP_NEAR - 1 - n)] = (uint32_t)p;
+                if (rp_set_has_mass(set)) {
+                    // seen from there, this page lies on the opposite side
+                    source[(size_t)page->near[n] * RP_NEAR + (size_t)(RP_NEAR - 1 - n)] =
+                        (uint32_t)p;
+                }
             }
         }
     }
@@ -184,8 +189,9 @@ rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
     }
     for (int s = 0; s < sets && result == RP_OK; s++) {
         const size_t links = (size_t)grid->pages * RP_NEAR * sizeof(uint32_t);
-        const size_t arenas =
-            (size_t)set[s].pages * grid->channels * l->arena_reals * rp_real_bytes(l);
+        const size_t arenas = rp_set_has_mass(&set[s]) ? (size_t)set[s].pages * grid->channels *
+                                                             l->arena_reals * rp_real_bytes(l)
+                                                       : 0;
         result = reserve(grid, &grid->source[s], links, "neighbours of node pages");
         if (result == RP_OK) {
             result = reserve(grid, &grid->arena[s], arenas, "page arenas");

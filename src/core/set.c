@@ -103,7 +103,9 @@ rp_result rp_set_reserve_births(rp_set *set, rp_local count)
                 RP_TRY(rp_buffer_reserve(inbox, set->allocator, bytes * (size_t)total, used,
                                          "particles to be born"));
             }
-            memset((char *)inbox->data + used, 0, bytes * (size_t)count);
+            if (count > 0) {
+                memset((char *)inbox->data + used, 0, bytes * (size_t)count);
+            }
         }
     }
     return RP_OK;

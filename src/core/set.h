@@ -132,3 +132,10 @@ static inline void rp_set_travelled(rp_set *set, double cells)
 // @param scratch reserved here and free for others after the call
 // @return on failure the set is as it was
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads);
+
+// Look which pages hold several groups. The sort does it; whoever else writes pages must, too.
+void rp_set_mark_mixed(rp_set *set);
+
+// Particles without a velocity of their own have no mass either: they go with the flow and add
+// nothing to the grid (glue).
+static inline bool rp_set_has_mass(const rp_set *set) { return rp_set_has(set, RP_COL_VELOCITY); }

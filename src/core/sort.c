@@ -389,10 +389,11 @@ static rp_result reserve_parts(sorter *s, rp_buffer *scratch, const size_t bytes
     return RP_OK;
 }
 
-static void mark_mixed_pages(rp_set *set)
+void rp_set_mark_mixed(rp_set *set)
 {
     for (rp_local p = 0; p < set->pages; p++) {
         rp_page *page = &rp_set_page(set)[p];
+        page->flags &= (uint16_t)~RP_PAGE_MIXED;
         const uint16_t first = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, page->first, 0);
         for (rp_local i = 1; i < page->count; i++) {
             if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, page->first + i, 0) != first) {
@@ -481,6 +482,8 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
             rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, gather_page, s);
             rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, put_back_page, s);
         }
+        // these births are in: give their memory back before the next column needs some
+        rp_buffer_free(&set->inbox.column[c], set->allocator);
     }
     if (s->new_pages > 0) {
         memcpy(set->page_buffer.data, s->new_page, bytes[PART_PAGES]);
@@ -502,9 +505,6 @@ rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads)
     set->doomed = 0;
     set->inbox.count = 0;
     set->travel = 0.0;
-    for (int c = 0; c < RP_COL_COUNT; c++) {
-        rp_buffer_free(&set->inbox.column[c], set->allocator);
-    }
-    mark_mixed_pages(set);
+    rp_set_mark_mixed(set);
     return RP_OK;
 }

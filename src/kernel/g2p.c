@@ -163,9 +163,9 @@ static void update_strain(const rp_transfer_job *job, rp_local slot, const group
 RP_INLINE ivec low_ids(const uint64_t *id)
 {
     ivec out;
-    rint low[LANES];
+    lane_int low[LANES];
     for (int l = 0; l < LANES; l++) {
-        low[l] = (rint)(uint32_t)id[l];
+        low[l] = (lane_int)(uint32_t)id[l];
     }
     memcpy(&out, low, sizeof out);
     return out;

@@ -52,7 +52,8 @@ double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double pus
             }
         } else {
             for (int a = 0; a < DIM; a++) {
-                dropped += (double)(q[a] < 0 ? -q[a] : q[a]);
+                const real lost = q[a] + (impulse != NULL ? impulse[n * RP_QUAD + a] : 0);
+                dropped += (double)(lost < 0 ? -lost : lost);
                 q[a] = 0;
                 if (impulse != NULL) {
                     impulse[n * RP_QUAD + a] = 0;

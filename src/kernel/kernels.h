@@ -42,7 +42,7 @@ typedef struct rp_kernels {
     void (*sum)(const rp_grid *grid, int sets, rp_local page);
     // momentum to velocity, with a push (gravity times dt) for all; nodes lighter than `least` get
     // none. With RP_CH_IMPULSE the impulse is added and the channel left with the velocity before
-    // it. Returns the magnitude of the momentum dropped, summed over light nodes.
+    // it. Returns the momentum dropped, as absolute components summed over light nodes.
     double (*velocity)(const rp_grid *grid, rp_local page, const double push[3], double least);
     // RP_CH_IMPULSE: from the velocity before to the change since
     void (*change)(const rp_grid *grid, rp_local page);

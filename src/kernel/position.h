@@ -16,7 +16,7 @@ RP_INLINE split_position position_split(const stored *at)
 {
     ivec x;
     memcpy(&x, at, sizeof x);
-    const ivec one = viset((rint)1 << RP_FIXED_BITS);
+    const ivec one = viset((lane_int)1 << RP_FIXED_BITS);
     return (split_position){
         .cell = x >> RP_FIXED_BITS,
         .frac = vtoreal(x & (one - 1)) * R(0x1p-26),
@@ -82,7 +82,7 @@ RP_INLINE void position_move(stored *at, vec cells, ivec id, uint32_t step_hash,
 RP_INLINE ivec arena_offset(const ivec cell[DIM])
 {
     // the arena begins one cell before the block
-    static const rint step[3] = {STEP_X, STEP_Y, STEP_Z};
+    static const lane_int step[3] = {STEP_X, STEP_Y, STEP_Z};
     ivec at = viset(0);
     for (int a = 0; a < DIM; a++) {
         at += (cell[a] + 1) * step[a];

@@ -52,7 +52,7 @@ typedef struct stencil_tile {
     real d[DIM][RP_QUAD][RP_LANES];              // derivative [1 / cell]
     real k[DIM][RP_QUAD][RP_LANES];              // weight times (node - particle) [cells]
     real row_w[RP_LANES][RP_QUAD], row_d[RP_LANES][RP_QUAD], row_k[RP_LANES][RP_QUAD];
-    rint at[RP_LANES]; // base node in the arena
+    lane_int at[RP_LANES]; // base node in the arena
 } stencil_tile;
 
 static inline void stencil_fill(const rp_transfer_job *job, rp_local slot, stencil_tile *s)

@@ -28,9 +28,10 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
     }
     double p[RP_PARAM_COUNT];
     rp_material_parameters(def, world->def.dimension, p);
-    world->stiffness =
-        fmax(world->stiffness, (world->def.dimension * p[RP_PARAM_LAMBDA] + 2.0 * p[RP_PARAM_MU]) /
-                                   p[RP_PARAM_DENSITY]);
+    // the stiffest direction: volume, or shear where lambda is negative
+    const double modulus =
+        fmax(world->def.dimension * p[RP_PARAM_LAMBDA], 0.0) + 2.0 * p[RP_PARAM_MU];
+    world->stiffness = fmax(world->stiffness, modulus / p[RP_PARAM_DENSITY]);
     material->index = (uint16_t)world->materials;
     world->material[world->materials++] = *def;
     return RP_OK;
@@ -41,7 +42,7 @@ static rp_result add_group(rp_world *world, rp_material material, int field, dou
                            uint16_t *index)
 {
     const rp_material_def *def = &world->material[material.index];
-    const rp_allocator *a = world->allocator;
+    const rp_allocator *a = &world->allocator;
     const size_t groups = (size_t)world->set.groups;
     const size_t row = (size_t)RP_GROUP_REALS * rp_real_bytes(&world->set.layout);
     if (world->group_reals.bytes < (groups + 1) * row) {
@@ -55,6 +56,15 @@ static rp_result add_group(rp_world *world, rp_material material, int field, dou
                             .field = (uint16_t)field,
                             .volume = volume,
                             .mass = def->density * volume};
+    // a source that pours again and again needs one group
+    for (size_t i = 0; i < groups; i++) {
+        const rp_group *old = &rp_set_group(&world->set)[i];
+        if (old->material == group.material && old->field == group.field &&
+            old->volume == group.volume) {
+            *index = (uint16_t)i;
+            return RP_OK;
+        }
+    }
     RP_TRY(rp_set_add_group(&world->set, &group, index));
 
     double value[RP_GROUP_REALS];
@@ -285,6 +295,9 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
 {
     rp_set *set = &world->set;
     const rp_local before = set->doomed;
+    if (count < 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "remove.count: want >= 0, got %lld", (long long)count);
+    }
     rp_arena_reset(&world->scratch);
     uint64_t *sorted = rp_arena_get(&world->scratch, (size_t)count * sizeof *ids, "ids to remove");
     if (sorted == NULL) {

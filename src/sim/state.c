@@ -12,6 +12,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are little-end
 
 typedef struct state_header {
     uint64_t magic, bytes;
+    uint64_t seed;
+    double h, fps;
+    int32_t period[3], fields;
     int32_t dim, order, precision, columns; // bit mask
     int32_t groups, pages, slots, count, doomed, births;
     double travel;
@@ -24,7 +27,7 @@ typedef struct saved_block {
 } saved_block;
 
 typedef struct page_record {
-    int32_t block[3], field, flags, first, count;
+    int32_t block[3], field, first, count;
 } page_record;
 
 // Walks the same places in the same order for measuring, writing and reading.
@@ -49,6 +52,11 @@ static state_header header_of(const rp_world *world)
     const rp_set *set = &world->set;
     state_header h = {
         .magic = STATE_MAGIC,
+        .seed = world->def.seed,
+        .h = set->layout.h,
+        .fps = world->def.fps,
+        .period = {set->layout.period[0], set->layout.period[1], set->layout.period[2]},
+        .fields = world->def.fields,
         .dim = set->layout.dim,
         .order = set->layout.order,
         .precision = (int32_t)set->layout.precision,
@@ -88,7 +96,6 @@ static void pass_body(rp_world *world, cursor *c, const state_header *h)
             const rp_page *page = &rp_set_page(set)[p];
             record = (page_record){.block = {page->block[0], page->block[1], page->block[2]},
                                    .field = page->field,
-                                   .flags = page->flags,
                                    .first = page->first,
                                    .count = page->count};
         }
@@ -97,7 +104,6 @@ static void pass_body(rp_world *world, cursor *c, const state_header *h)
             rp_page *page = &rp_set_page(set)[p];
             *page = (rp_page){.key = rp_block_key(record.block),
                               .field = (uint16_t)record.field,
-                              .flags = (uint16_t)record.flags,
                               .first = record.first,
                               .count = record.count};
             memcpy(page->block, record.block, sizeof page->block);
@@ -121,11 +127,11 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
     cursor measure = {0};
     pass_body(readable, &measure, &h);
     h.bytes = sizeof h + measure.at;
-    saved_block *block = rp_new(world->allocator, sizeof *block + h.bytes, "a saved state");
+    saved_block *block = rp_new(&world->allocator, sizeof *block + h.bytes, "a saved state");
     if (block == NULL) {
         return RP_ERR_MEMORY;
     }
-    *block = (saved_block){.allocator = *world->allocator, .bytes = sizeof *block + h.bytes};
+    *block = (saved_block){.allocator = world->allocator, .bytes = sizeof *block + h.bytes};
     *data = block + 1;
     memcpy(*data, &h, sizeof h);
     cursor write = {.out = (char *)*data + sizeof h};
@@ -147,24 +153,48 @@ void rp_state_free(void *data)
 static rp_result check_pages(const rp_world *world, const state_header *h, const char *pages)
 {
     int64_t end = 0, alive = 0;
+    uint64_t last_key = 0;
+    int32_t last_field = -1;
     for (int32_t p = 0; p < h->pages; p++) {
         page_record r;
         memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
         bool good = r.first % RP_LANES == 0 && r.first >= end && r.count > 0 &&
                     (int64_t)r.first + r.count <= h->slots && r.field >= 0 &&
-                    r.field < world->def.fields;
+                    r.field < world->def.fields && (h->dim == 3 || r.block[2] == 0);
         for (int a = 0; a < 3; a++) {
             good = good && r.block[a] > -RP_BLOCK_LIMIT && r.block[a] < RP_BLOCK_LIMIT - 1;
         }
+        // in key order, and none twice
+        const uint64_t key = good ? rp_block_key(r.block) : 0;
+        good = good && (p == 0 || key > last_key || (key == last_key && r.field > last_field));
         if (!good) {
             return rp_fail(RP_ERR_ARGUMENT, "state: page %d is damaged", p);
         }
+        last_key = key;
+        last_field = r.field;
         end = (int64_t)r.first + r.count;
         alive += r.count;
     }
     if (alive != h->count) {
         return rp_fail(RP_ERR_ARGUMENT, "state: pages hold %lld particles, the header says %d",
                        (long long)alive, h->count);
+    }
+    return RP_OK;
+}
+
+static rp_result check_time(const rp_world *world, const char *registry)
+{
+    for (int i = 0; i < world->registry.entries; i++) {
+        const rp_registry_entry *entry = &world->registry.entry[i];
+        if (entry->data == &world->time) {
+            rp_time t;
+            memcpy(&t, registry, sizeof t);
+            if (!(t.frame >= 0 && t.step >= 0 && t.part >= 0.0 && t.part < 1.0)) {
+                return rp_fail(RP_ERR_ARGUMENT, "state: frame %lld, step %lld, part %g is no time",
+                               (long long)t.frame, (long long)t.step, t.part);
+            }
+        }
+        registry += entry->bytes;
     }
     return RP_OK;
 }
@@ -180,14 +210,30 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
         return rp_fail(RP_ERR_ARGUMENT, "state: these bytes are no state of this version");
     }
     const state_header own = header_of(world);
-    if (h->dim != own.dim || h->order != own.order || h->precision != own.precision ||
-        h->columns != own.columns || h->groups != own.groups) {
-        return rp_fail(
-            RP_ERR_ARGUMENT,
-            "state: made by another world (dimension %d, order %d, precision %d, columns "
-            "%x, groups %d; this one has %d, %d, %d, %x, %d)",
-            h->dim, h->order, h->precision, (unsigned)h->columns, h->groups, own.dim, own.order,
-            own.precision, (unsigned)own.columns, own.groups);
+    const struct {
+        const char *name;
+        double state, world;
+    } same[] = {
+        {"dimension", h->dim, own.dim},
+        {"order", h->order, own.order},
+        {"precision", h->precision, own.precision},
+        {"dx", h->h, own.h},
+        {"fps", h->fps, own.fps},
+        {"period[0] in blocks", h->period[0], own.period[0]},
+        {"period[1] in blocks", h->period[1], own.period[1]},
+        {"period[2] in blocks", h->period[2], own.period[2]},
+        {"fields", h->fields, own.fields},
+        {"columns", h->columns, own.columns},
+        {"groups", h->groups, own.groups},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        if (same[i].state != same[i].world) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: %s is %g there, %g here",
+                           same[i].name, same[i].state, same[i].world);
+        }
+    }
+    if (h->seed != own.seed) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: its seed differs");
     }
     if (h->pages < 0 || h->slots < 0 || h->births < 0 || h->slots % RP_LANES != 0 || h->count < 0 ||
         h->doomed < 0 || h->doomed > h->count) {
@@ -207,21 +253,46 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
     return RP_OK;
 }
 
-// Every particle's group must exist, kernels index tables with it, and as many must be marked as
-// dead as the header says: those wait for a sort, which nothing else would ask for.
-static rp_result check_groups(const rp_world *world, const char *groups, size_t count, int64_t dead)
+static uint16_t group_at(const char *groups, int64_t i)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint16_t group;
-        memcpy(&group, groups + i * sizeof group, sizeof group);
-        if (group == RP_GROUP_DEAD) {
-            dead--;
-        } else if (group >= world->set.groups) {
+    uint16_t group;
+    memcpy(&group, groups + i * (int64_t)sizeof group, sizeof group);
+    return group;
+}
+
+// Every group must exist, in lanes past a page's end too: kernels index tables with it. Only births
+// have none that are dead.
+static rp_result check_groups(const rp_world *world, const char *groups, int64_t count,
+                              int64_t *dead)
+{
+    *dead = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const uint16_t group = group_at(groups, i);
+        *dead += group == RP_GROUP_DEAD;
+        if (group >= world->set.groups && group != RP_GROUP_DEAD) {
             return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d",
                            group, world->set.groups);
         }
     }
-    if (dead != 0) {
+    return RP_OK;
+}
+
+// The dead wait for a sort, which nothing else would ask for: they must be as many as the header
+// says, and all of them particles.
+static rp_result check_dead(const rp_world *world, const state_header *h, const char *pages,
+                            const char *slot_groups, const char *birth_groups)
+{
+    int64_t in_slots, in_births, in_pages = 0;
+    RP_TRY(check_groups(world, slot_groups, h->slots, &in_slots));
+    RP_TRY(check_groups(world, birth_groups, h->births, &in_births));
+    for (int32_t p = 0; p < h->pages; p++) {
+        page_record r;
+        memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
+        for (int64_t slot = r.first; slot < (int64_t)r.first + r.count; slot++) {
+            in_pages += group_at(slot_groups, slot) == RP_GROUP_DEAD;
+        }
+    }
+    if (in_births != 0 || in_slots != h->doomed || in_pages != h->doomed) {
         return rp_fail(RP_ERR_ARGUMENT, "state: the dead are not as many as the header says");
     }
     return RP_OK;
@@ -266,28 +337,26 @@ static rp_result check_positions(const rp_world *world, const state_header *h, c
 rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
 {
     rp_set *set = &world->set;
-    const rp_allocator *a = world->allocator;
+    const rp_allocator *a = &world->allocator;
     state_header h;
     RP_TRY(check_header(world, data, size, &h));
 
     // find the parts that must be checked before anything is overwritten
-    const char *pages = (const char *)data + sizeof h;
+    const char *registry = (const char *)data + sizeof h, *pages = registry;
     for (int i = 0; i < world->registry.entries; i++) {
         pages += world->registry.entry[i].bytes;
     }
+    RP_TRY(check_time(world, registry));
     RP_TRY(check_pages(world, &h, pages));
     const char *at = pages + (size_t)h.pages * sizeof(page_record);
     for (int i = 0; i < RP_COL_COUNT; i++) {
         const size_t slots = column_bytes(set, i, h.slots, false);
-        const size_t births = column_bytes(set, i, h.births, true);
         if (i == RP_COL_POSITION) {
             RP_TRY(check_positions(world, &h, pages, at));
+        } else if (i == RP_COL_GROUP) {
+            RP_TRY(check_dead(world, &h, pages, at, at + slots));
         }
-        if (i == RP_COL_GROUP) {
-            RP_TRY(check_groups(world, at, (size_t)h.slots, h.doomed));
-            RP_TRY(check_groups(world, at + slots, (size_t)h.births, 0));
-        }
-        at += slots + births;
+        at += slots + column_bytes(set, i, h.births, true);
     }
 
     // room for everything, keeping what is there in case one of them fails
@@ -315,6 +384,7 @@ rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
     for (int i = 0; i < RP_COL_COUNT && h.births == 0; i++) {
         rp_buffer_free(&set->inbox.column[i], a);
     }
+    rp_set_mark_mixed(set);
     world->grid.pages = 0; // built again by the next step
     world->failed = false;
     return RP_OK;

@@ -66,12 +66,14 @@ static rp_result gravity_now(const rp_world *world, double out[3])
     return RP_OK;
 }
 
-rp_result rp_world_step(rp_world *world)
+// All of a step's arithmetic, so that none of it runs in the host's float mode.
+static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
-    if (world->failed) {
-        return rp_fail(RP_ERR_DIVERGED,
-                       "this world has failed in an earlier step; restore a state first");
-    }
+    const rp_matter matter = {.law = world->laws,
+                              .group = world->group_reals.data,
+                              .group_law = world->group_laws.data,
+                              .stiffness = world->stiffness,
+                              .lightest = world->lightest};
     rp_step step = {
         .set = &world->set,
         .sets = 1,
@@ -79,11 +81,7 @@ rp_result rp_world_step(rp_world *world)
         .kernels = world->kernels,
         .plane = world->plane,
         .planes = world->planes,
-        .matter = {.law = world->laws,
-                   .group = world->group_reals.data,
-                   .group_law = world->group_laws.data,
-                   .stiffness = world->stiffness,
-                   .lightest = world->lightest},
+        .matter = &matter,
         .transfer = world->def.transfer,
         .flip = world->def.flip,
         .cfl = world->def.cfl,
@@ -104,9 +102,7 @@ rp_result rp_world_step(rp_world *world)
     }
 
     rp_arena_reset(&world->scratch);
-    const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = world->solver->step(world->solver_state, &step);
-    rp_float_mode_leave(mode);
     if (result != RP_OK) {
         world->failed = result == RP_ERR_DIVERGED;
         return result;
@@ -121,6 +117,18 @@ rp_result rp_world_step(rp_world *world)
         world->time.part += step.dt * world->def.fps;
     }
     return RP_OK;
+}
+
+rp_result rp_world_step(rp_world *world)
+{
+    if (world->failed) {
+        return rp_fail(RP_ERR_DIVERGED,
+                       "this world has failed in an earlier step; restore a state first");
+    }
+    const rp_float_mode mode = rp_float_mode_enter();
+    const rp_result result = step_in_mode(world);
+    rp_float_mode_leave(mode);
+    return result;
 }
 
 rp_result rp_world_run_frame(rp_world *world)

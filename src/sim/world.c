@@ -67,7 +67,8 @@ static rp_result check_def(const rp_world_def *def)
     }
     for (int a = 0; a < def->dimension; a++) {
         const int cells = RP_BLOCK_CELLS(def->dimension, a);
-        if (def->period[a] < 0 || def->period[a] % cells != 0) {
+        if (def->period[a] < 0 || def->period[a] % cells != 0 ||
+            def->period[a] / cells >= RP_BLOCK_LIMIT) {
             return rp_fail(RP_ERR_ARGUMENT,
                            "world.period[%d]: want a multiple of %d cells, or 0 for none, got %d",
                            a, cells, def->period[a]);
@@ -140,7 +141,8 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
         return RP_ERR_MEMORY;
     }
     world->def = *def;
-    world->allocator = a;
+    world->allocator = *a;
+    a = &world->allocator;
     world->threads = def->threads > 0 ? def->threads : rp_default_threads();
     world->solver = rp_solver_find("explicit");
     rp_arena_init(&world->scratch, a);
@@ -166,7 +168,7 @@ void rp_world_destroy(rp_world *world)
     if (world == NULL) {
         return;
     }
-    const rp_allocator *a = world->allocator;
+    const rp_allocator copy = world->allocator, *a = &copy;
     if (world->solver_state != NULL) {
         world->solver->destroy(world->solver_state, a);
         rp_set_free(&world->set);

@@ -10,7 +10,7 @@ enum { RP_MATERIAL_LIMIT = 256, RP_PLANE_LIMIT = 64 };
 struct rp_world {
     // described once
     rp_world_def def;
-    const rp_allocator *allocator;
+    rp_allocator allocator; // a copy: the def may have lived on the stack
     const rp_kernels *kernels;
     const rp_law *laws;
     const rp_solver *solver;

@@ -19,10 +19,10 @@ typedef struct rp_limit {
     double dt; // [s]
 } rp_limit;
 
-// What sand is made of, as kernels read it; constant once added.
+// What the particles of a set are made of, as kernels read it; constant once added.
 typedef struct rp_matter {
-    const rp_law *law;        // [RP_LAW_COUNT] of this world's variant
-    const void *group;        // real[groups][RP_GROUP_REALS] of set 0
+    const rp_law *law;        // [RP_LAW_COUNT] of this world's variant; NULL: no stress
+    const void *group;        // real[groups][RP_GROUP_REALS]; NULL: no mass
     const uint8_t *group_law; // [groups]
     double stiffness;         // largest (d lambda + 2 mu) / rho of any material [m^2/s^2]
     double lightest;          // least particle mass of any group [kg]
@@ -36,7 +36,7 @@ typedef struct rp_step {
     const rp_kernels *kernels;
     const rp_plane *plane;
     int planes;
-    rp_matter matter;
+    const rp_matter *matter; // [sets]
     rp_transfer transfer;
     double flip, cfl;
     double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet

@@ -1,5 +1,5 @@
-// Sand and blocks on the ground: a column collapses to a heap, sand at rest presses on its floor with its
-// weight, blocks slide, stick and rub as their floor says.
+// Sand and blocks on the ground: a column collapses to a heap, sand at rest presses on its floor
+// with its weight, blocks slide, stick and rub as their floor says.
 #include "repose/world.h"
 
 #include "check.h"
@@ -24,7 +24,8 @@ static double *read_by_id(const rp_world *world, rp_column_id column)
     double *id = malloc(sizeof *id * (size_t)(n + 1));
     double *value = malloc(sizeof *value * (size_t)(n * comps + 1));
     double *out = malloc(sizeof *out * (size_t)(n * comps + 1));
-    if (rp_world_read(world, RP_COL_ID, id) != RP_OK || rp_world_read(world, column, value) != RP_OK) {
+    if (rp_world_read(world, RP_COL_ID, id) != RP_OK ||
+        rp_world_read(world, column, value) != RP_OK) {
         check_record(__FILE__, __LINE__, "%s", rp_last_error());
         abort();
     }
@@ -70,7 +71,8 @@ static void look(const rp_world *world, heap *out)
     rp_stats s;
     rp_world_totals(world, &t);
     rp_world_stats(world, &s);
-    *out = (heap){.particles = s.particles, .mass = t.mass, .kinetic = t.kinetic, .speed = s.max_speed};
+    *out = (heap){
+        .particles = s.particles, .mass = t.mass, .kinetic = t.kinetic, .speed = s.max_speed};
     memcpy(out->center, t.center, sizeof out->center);
     double *x = read_by_id(world, RP_COL_POSITION);
     double *across = malloc(sizeof *across * (size_t)s.particles);
@@ -107,9 +109,9 @@ static void make_column(double friction_coefficient, rp_precision precision, rp_
     CHECK_OK(rp_world_add_plane(*world, &ground));
 }
 
-// Catches sand that is lost, does not stop, leans to a side, or flows as if its friction were another. The
-// run-out of a 2D column with friction coefficient 0.577 is within 20 % of the law found in experiments,
-// 1.2 a L0 for an aspect ratio a = 2.
+// Catches sand that is lost, does not stop, leans to a side, or flows as if its friction were
+// another. The run-out of a 2D column with friction coefficient 0.577 is within 20 % of the law
+// found in experiments, 1.2 a L0 for an aspect ratio a = 2.
 static void a_column_collapses_to_a_heap_at_rest(void)
 {
     const double mass = 2200.0 * 2.0 * L0 * H0, fall = sqrt(H0 / gravity);
@@ -123,15 +125,16 @@ static void a_column_collapses_to_a_heap_at_rest(void)
         look(world, &later);
         CHECK_HELPER(run_to(world, 12.0 * fall));
         look(world, &end);
-        printf("     %s: front %.3f %.3f L0, height %.3f L0, kinetic %.1e of the fall, speed %.3g\n",
-               precision ? "double" : "single", end.left / L0, end.right / L0, end.height / L0,
-               end.kinetic / (mass * gravity * H0), end.speed);
+        printf(
+            "     %s: front %.3f %.3f L0, height %.3f L0, kinetic %.1e of the fall, speed %.3g\n",
+            precision ? "double" : "single", end.left / L0, end.right / L0, end.height / L0,
+            end.kinetic / (mass * gravity * H0), end.speed);
         check_context("precision %d", precision);
         // every particle is there and weighs what it did
         CHECK_EQUAL(end.particles, start.particles);
         CHECK_NEAR(end.mass, start.mass, 1e-12 * mass);
-        // at rest: what moves has less energy than a fall through a thousandth of a cell, and the front
-        // has moved by less than a cell in the last third
+        // at rest: what moves has less energy than a fall through a thousandth of a cell, and the
+        // front has moved by less than a cell in the last third
         CHECK(end.kinetic < mass * gravity * 1e-3 * spacing);
         CHECK_NEAR(end.right, later.right, spacing);
         CHECK_NEAR(end.left, later.left, spacing);
@@ -179,9 +182,10 @@ static void rising_gravity(void *context, double t, double out[3])
     out[1] = -gravity * (t < 1.0 ? 0.5 * (1.0 - cos(3.14159265358979323846 * t)) : 1.0);
 }
 
-// Catches a stress with a wrong factor or sign, and walls that carry weight: in a box without friction sand
-// presses on its floor with rho g H, and at every height with what is above it. Confined sideways, an area
-// stays an area, so this is exact for the Cauchy stress at the place where a particle started.
+// Catches a stress with a wrong factor or sign, and walls that carry weight: in a box without
+// friction sand presses on its floor with rho g H, and at every height with what is above it.
+// Confined sideways, an area stays an area, so this is exact for the Cauchy stress at the place
+// where a particle started.
 static void sand_at_rest_presses_with_its_weight(void)
 {
     const double h = 0.02, width = 8 * h, height = 20 * h, density = 2200.0;
@@ -206,10 +210,12 @@ static void sand_at_rest_presses_with_its_weight(void)
         CHECK_HELPER(run_to(world, 1.5));
         double *strain = read_by_id(world, RP_COL_STRAIN);
 
-        const double lambda = sand.young * sand.poisson / ((1.0 + sand.poisson) * (1.0 - 2.0 * sand.poisson));
+        const double lambda =
+            sand.young * sand.poisson / ((1.0 + sand.poisson) * (1.0 - 2.0 * sand.poisson));
         const double mu = sand.young / (2.0 * (1.0 + sand.poisson));
-        // two rows a cell; where the floor or the surface cuts a stencil, two cells deep, nodes are not in the
-        // middle of the sand they feel, and single rows are above or below what their mean should be
+        // two rows a cell; where the floor or the surface cuts a stencil, two cells deep, nodes are
+        // not in the middle of the sand they feel, and single rows are above or below what their
+        // mean should be
         enum { ROWS = 40, CUT = 4 };
         double pressure[ROWS] = {0}, rows[ROWS] = {0};
         for (int64_t i = 0; i < count_of(world); i++) {
@@ -243,7 +249,7 @@ static void sand_at_rest_presses_with_its_weight(void)
 
 typedef struct slide {
     rp_totals start, end;
-    double foot;     // how far the lowest row came on average [m]
+    double foot; // how far the lowest row came on average [m]
     double seconds;
 } slide;
 
@@ -305,15 +311,15 @@ static void a_slipping_block_keeps_its_push(void)
         slide s;
         CHECK_HELPER(slide_block(dim, precision, contact, 0.0, push, 0.3, &s));
         check_context("%dD, precision %d, contact %d", dim, precision, contact);
-        // 0.3 s are some 2000 steps; a sum over the particles rounds like a random walk of 100 operations a
-        // step in the worst direction
+        // 0.3 s are some 2000 steps; a sum over the particles rounds like a random walk of 100
+        // operations a step in the worst direction
         const double bound = 2000.0 * 40.0 * (precision == RP_SINGLE ? 0x1p-24 : 0x1p-53);
         for (int a = 0; a < dim; a += 2) {
             CHECK_NEAR(s.end.momentum[a] / s.start.mass, push[a], 1.5 * bound);
         }
         CHECK_NEAR(s.foot, 0.3 * push[0], 0.05 * 0.3 * push[0]);
-        // it neither sinks nor jumps: its weight, let go at once, moves the middle by at most twice the
-        // rest's rho g H^2 / (3 E)
+        // it neither sinks nor jumps: its weight, let go at once, moves the middle by at most twice
+        // the rest's rho g H^2 / (3 E)
         const double settled = 2200.0 * gravity * 0.06 * 0.06 / (3.0 * 1e6);
         CHECK_NEAR(s.end.center[1], s.start.center[1], 2.0 * settled);
     }
@@ -334,8 +340,8 @@ static void a_sticking_block_stays(void)
     }
 }
 
-// Catches a friction of the wrong size or direction: a sliding block slows down by mu g. What the floor takes
-// along itself is mu times what it gives upwards, node by node and step by step.
+// Catches a friction of the wrong size or direction: a sliding block slows down by mu g. What the
+// floor takes along itself is mu times what it gives upwards, node by node and step by step.
 static void a_rubbing_block_slows_down_by_its_friction(void)
 {
     static const double push[3] = {4.0, 0.0, -3.0};
@@ -350,10 +356,11 @@ static void a_rubbing_block_slows_down_by_its_friction(void)
         const double vx = s.end.momentum[0] / s.end.mass, vz = s.end.momentum[2] / s.end.mass;
         const double vy = s.end.momentum[1] / s.end.mass;
         const double lost = speed - sqrt(vx * vx + vz * vz);
-        printf("     %dD %s: lost %.5f of mu g t, vertical %.4f m/s\n", dim, precision ? "double" : "single",
-               lost / (friction * gravity * seconds), vy);
+        printf("     %dD %s: lost %.5f of mu g t, vertical %.4f m/s\n", dim,
+               precision ? "double" : "single", lost / (friction * gravity * seconds), vy);
         CHECK_NEAR(lost, friction * gravity * seconds, 0.01 * friction * gravity * seconds);
-        // some 7000 steps, as above; a light node at an edge may stick, so that it gives a little less
+        // some 7000 steps, as above; a light node at an edge may stick, so that it gives a little
+        // less
         const double bound = 7000.0 * 40.0 * (precision == RP_SINGLE ? 0x1p-24 : 0x1p-53) * speed;
         if (dim == 2) {
             CHECK(lost <= friction * (gravity * seconds + vy) + bound);
@@ -364,8 +371,8 @@ static void a_rubbing_block_slows_down_by_its_friction(void)
     }
 }
 
-// Catches a wall that glues: a block thrown up from a separating floor leaves it and comes back, from a
-// slipping one it does not.
+// Catches a wall that glues: a block thrown up from a separating floor leaves it and comes back,
+// from a slipping one it does not.
 static void only_a_separating_floor_lets_go(void)
 {
     static const double push[3] = {0.0, 1.0, 0.0};

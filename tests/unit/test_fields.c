@@ -95,7 +95,8 @@ static void sizes_follow_dimension_and_precision(void)
             CHECK_EQUAL(rp_sym_comps(dim), dim * (dim + 1) / 2);
             for (int c = 0; c < RP_COL_COUNT; c++) {
                 check_context("%dD, precision %d, %s", dim, precision, rp_column_name(c));
-                CHECK_EQUAL(rp_field_comps(&l, c), dim == 2 ? promise[c].comps2 : promise[c].comps3);
+                CHECK_EQUAL(rp_field_comps(&l, c),
+                            dim == 2 ? promise[c].comps2 : promise[c].comps3);
                 CHECK_EQUAL(rp_field_bytes(&l, c),
                             precision == RP_SINGLE ? promise[c].single : promise[c].twice);
             }

@@ -31,7 +31,7 @@ static void start(fixture *f, int dim, const int period[3], int channels)
     f->random = 17;
     rp_grid_init(&f->grid, &l, channels, &f->fa.allocator);
     for (int s = 0; s < SETS; s++) {
-        CHECK_OK(rp_set_init(&f->set[s], &l, 0, &f->fa.allocator));
+        CHECK_OK(rp_set_init(&f->set[s], &l, 1u << RP_COL_VELOCITY, &f->fa.allocator));
         for (int g = 0; g < FIELDS; g++) {
             const rp_group group = {.field = (uint16_t)g, .volume = 1.0, .mass = 1.0};
             uint16_t index;
@@ -215,8 +215,8 @@ static void every_node_page_exists_once_in_key_order(void)
     }
 }
 
-// Catches a neighbourhood that is not its own opposite where an axis is so short that a block is its own
-// neighbour, or the same on both sides.
+// Catches a neighbourhood that is not its own opposite where an axis is so short that a block is
+// its own neighbour, or the same on both sides.
 static void periodic_axes_of_one_two_and_three_blocks_close_on_themselves(void)
 {
     for (int dim = 2; dim <= 3; dim++) {
@@ -266,6 +266,33 @@ static void two_sets_share_the_node_pages_of_their_blocks(void)
     CHECK_HELPER(build_and_check(&f, 1));
     const rp_local first = f.grid.pages;
     CHECK(first < together);
+    finish(&f);
+}
+
+// Catches particles without mass that are summed all the same: they have node pages to gather from,
+// and nobody lists them as a source.
+static void particles_without_mass_gather_and_do_not_scatter(void)
+{
+    fixture f;
+    CHECK_HELPER(start(&f, 2, open_space, 1));
+    rp_set_free(&f.set[1]);
+    const rp_layout l = f.set[0].layout;
+    CHECK_OK(rp_set_init(&f.set[1], &l, 0, &f.fa.allocator));
+    for (int g = 0; g < FIELDS; g++) {
+        const rp_group group = {.field = (uint16_t)g};
+        uint16_t index;
+        CHECK_OK(rp_set_add_group(&f.set[1], &group, &index));
+    }
+    CHECK_HELPER(scatter_particles(&f, &f.set[0], 20, -20.0, 30.0));
+    CHECK_HELPER(scatter_particles(&f, &f.set[1], 20, -5.0, 30.0));
+    CHECK_OK(rp_grid_build(&f.grid, f.set, 2));
+    CHECK_HELPER(check_node_pages(&f, 2));
+    CHECK_HELPER(check_links(&f, 1));
+    for (rp_local q = 0; q < f.grid.pages; q++) {
+        for (int n = 0; n < RP_NEAR; n++) {
+            CHECK_EQUAL(rp_grid_source(&f.grid, 1, q)[n], RP_NO_PAGE);
+        }
+    }
     finish(&f);
 }
 
@@ -332,5 +359,7 @@ static void a_grid_without_memory_is_empty_and_can_be_built_again(void)
 TEST_MAIN(TEST(every_node_page_exists_once_in_key_order),
           TEST(periodic_axes_of_one_two_and_three_blocks_close_on_themselves),
           TEST(two_fields_in_one_block_have_two_node_pages),
-          TEST(two_sets_share_the_node_pages_of_their_blocks), TEST(building_again_forgets_what_was),
+          TEST(two_sets_share_the_node_pages_of_their_blocks),
+          TEST(particles_without_mass_gather_and_do_not_scatter),
+          TEST(building_again_forgets_what_was),
           TEST(a_grid_without_memory_is_empty_and_can_be_built_again))

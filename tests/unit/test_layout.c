@@ -35,8 +35,9 @@ static uint64_t slow_key(const int32_t block[3])
 // Catches a wrong constant in the bit spreading, which shows only for some coordinates.
 static void keys_are_the_morton_code(void)
 {
-    static const int32_t edge[] = {-RP_BLOCK_LIMIT, -RP_BLOCK_LIMIT + 1, -2, -1, 0, 1, 2, 255, 256,
-                                   RP_BLOCK_LIMIT - 2, RP_BLOCK_LIMIT - 1};
+    static const int32_t edge[] = {
+        -RP_BLOCK_LIMIT,    -RP_BLOCK_LIMIT + 1, -2, -1, 0, 1, 2, 255, 256,
+        RP_BLOCK_LIMIT - 2, RP_BLOCK_LIMIT - 1};
     enum { EDGES = sizeof edge / sizeof edge[0] };
     for (int i = 0; i < EDGES * EDGES * EDGES; i++) {
         const int32_t block[3] = {edge[i / (EDGES * EDGES)], edge[i / EDGES % EDGES],
@@ -88,7 +89,7 @@ static void keys_grow_along_every_axis(void)
         int32_t block[3] = {3, -7, 11};
         block[a] = -RP_BLOCK_LIMIT;
         uint64_t before = rp_block_key(block);
-        for (int32_t x = -RP_BLOCK_LIMIT + 1; x < RP_BLOCK_LIMIT; x += x > -50 && x < 50 ? 1 : 997) {
+        for (int32_t x = -RP_BLOCK_LIMIT + 1; x<RP_BLOCK_LIMIT; x += x> - 50 && x < 50 ? 1 : 997) {
             block[a] = x;
             const uint64_t key = rp_block_key(block);
             check_context("axis %d, %d", a, x);
@@ -105,7 +106,8 @@ static void eight_blocks_of_an_even_cube_follow_each_other(void)
     const int32_t first[3] = {-4, 6, 0};
     const uint64_t key = rp_block_key(first);
     for (int n = 0; n < 8; n++) {
-        const int32_t block[3] = {first[0] + (n >> 2 & 1), first[1] + (n >> 1 & 1), first[2] + (n & 1)};
+        const int32_t block[3] = {first[0] + (n >> 2 & 1), first[1] + (n >> 1 & 1),
+                                  first[2] + (n & 1)};
         CHECK(rp_block_key(block) == key + (uint64_t)n);
     }
 }

@@ -1,5 +1,5 @@
-// A whole scenario, once for every allocation it makes, with that one failing: a sentence, no crash, no
-// leak, nothing half done; and with memory back it goes on to the same bits.
+// A whole scenario, once for every allocation it makes, with that one failing: a sentence, no
+// crash, no leak, nothing half done; and with memory back it goes on to the same bits.
 #include "repose/world.h"
 
 #include "check.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 60 };
+enum { STEPS = 40 };
 
 // What the acts of the play share.
 typedef struct play {
@@ -107,7 +107,7 @@ static rp_result remove_some(rp_world *world, play *p)
 }
 
 typedef rp_result (*filling)(rp_world *world, play *p);
-static const filling fillings[] = {add_rubber, add_block, add_ground, add_room,
+static const filling fillings[] = {add_rubber, add_block,  add_ground, add_room,
                                    add_sand,   add_column, add_grains};
 enum { FILLINGS = sizeof fillings / sizeof fillings[0], FIRST_FILLINGS = 4 };
 
@@ -120,8 +120,8 @@ typedef struct director {
     int refusals;
 } director;
 
-// A failure is allowed while the allocator has one to give, and only as lack of memory. Returns whether
-// to make the call again.
+// A failure is allowed while the allocator has one to give, and only as lack of memory. Returns
+// whether to make the call again.
 static bool once_more(director *d, const char *what, rp_result result, int *tries)
 {
     if (result == RP_OK || d->gave_up) {
@@ -129,8 +129,8 @@ static bool once_more(director *d, const char *what, rp_result result, int *trie
     }
     if (result != RP_ERR_MEMORY || !d->fa->failed || strstr(rp_last_error(), "memory") == NULL ||
         d->refusals > 0 || ++*tries > 1) {
-        check_record(__FILE__, __LINE__, "%s: result %d, \"%s\", allocation %lld fails", what, result,
-                     rp_last_error(), (long long)d->fa->fail_at);
+        check_record(__FILE__, __LINE__, "%s: result %d, \"%s\", allocation %lld fails", what,
+                     result, rp_last_error(), (long long)d->fa->fail_at);
         d->gave_up = true;
         return false;
     }
@@ -146,7 +146,8 @@ static bool once_more(director *d, const char *what, rp_result result, int *trie
         }                                                                                          \
     } while (0)
 
-// The state as bytes of our own; looking is not part of the play, so the allocator neither fails nor counts.
+// The state as bytes of our own; looking is not part of the play, so the allocator neither fails
+// nor counts.
 static void *look(failing_allocator *fa, const rp_world *world, size_t *size)
 {
     const int64_t fail_at = fa->fail_at, count = fa->count;
@@ -310,8 +311,8 @@ static void with_memory_back_the_world_goes_on_to_the_same_bits(void)
     free_ending(&want);
 }
 
-// Catches a step that asks for memory again and again: after the first steps it needs none, as long as
-// nothing is born, dies or spreads.
+// Catches a step that asks for memory again and again: after the first steps it needs none, as long
+// as nothing is born, dies or spreads.
 static void a_warm_step_allocates_nothing(void)
 {
     failing_allocator fa;

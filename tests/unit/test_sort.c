@@ -1,4 +1,5 @@
-// Tests src/core/set.c and src/core/sort.c: what goes into a set comes out of it, in the right page.
+// Tests src/core/set.c and src/core/sort.c: what goes into a set comes out of it, in the right
+// page.
 #include "core/set.h"
 
 #include "check.h"
@@ -201,10 +202,10 @@ static const grain *find_grain(const census *c, uint64_t id)
     return bsearch(&key, c->grain, (size_t)c->count, sizeof(grain), compare_grains);
 }
 
-// Nobody lost, doubled or changed. Positions may differ by whole periods, and by what a change of page
-// rounds: half of 2^-26 cell for a birth in fixed point (a move between pages is exact there), half a
-// unit in the last place of 8 cells, 2^-51, in double; a birth's division and our own sums round by
-// units of x / h.
+// Nobody lost, doubled or changed. Positions may differ by whole periods, and by what a change of
+// page rounds: half of 2^-26 cell for a birth in fixed point (a move between pages is exact there),
+// half a unit in the last place of 8 cells, 2^-51, in double; a birth's division and our own sums
+// round by units of x / h.
 static void check_same_grains(const rp_set *set, const census *before, const census *after)
 {
     const rp_layout *l = &set->layout;
@@ -228,7 +229,8 @@ static void check_same_grains(const rp_set *set, const census *before, const cen
 
 // ---- how it must look ----
 
-// Pages in key order without gaps, each particle where its position and its group say, zeros behind.
+// Pages in key order without gaps, each particle where its position and its group say, zeros
+// behind.
 static void check_pages(const rp_set *set)
 {
     const rp_layout *l = &set->layout;
@@ -405,8 +407,8 @@ static void every_particle_comes_into_its_page_unchanged(void)
         for (int order = 1; order <= 3; order++) {
             for (int precision = RP_SINGLE; precision <= RP_DOUBLE; precision++) {
                 for (int many = 0; many < 2; many++) {
-                    const shape s = {dim, order, (rp_precision)precision, {0},
-                                     many ? ALL_COLUMNS : FEW_COLUMNS};
+                    const shape s = {
+                        dim, order, (rp_precision)precision, {0}, many ? ALL_COLUMNS : FEW_COLUMNS};
                     CHECK_HELPER(sort_many_rounds(&s, corner));
                 }
             }
@@ -546,8 +548,8 @@ static void a_set_wants_a_sort_before_a_particle_leaves_its_arena(void)
     set.travel = 0.9;
     CHECK(!rp_set_wants_sort(&set));
     set.travel = 1.0;
-    // a particle may sit on the upper edge of its page by rounding (see check_pages): from there a whole
-    // cell ends outside
+    // a particle may sit on the upper edge of its page by rounding (see check_pages): from there a
+    // whole cell ends outside
     CHECK(rp_set_wants_sort(&set));
     rp_set_free(&set);
 }

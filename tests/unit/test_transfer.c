@@ -957,7 +957,7 @@ static void check_velocity(const rp_kernels *k)
                                    6.0 * bed.unit * ((fabs(pa) + fabs(fa)) / m + fabs(push[a])));
                     } else {
                         CHECK(v == 0.0);
-                        want_dropped += fabs(pa);
+                        want_dropped += fabs(test_bed_rounded(&bed, pa + fa));
                     }
                     if (channels == 2) {
                         const double was = test_bed_node_value(&bed, 0, RP_CH_IMPULSE, index, a);

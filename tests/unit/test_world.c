@@ -1,5 +1,5 @@
-// Tests src/sim (world.c, fill.c, step.c, observe.c) through the public interface; looks inside where a
-// promise ("the world is exactly as it was") cannot be seen from outside.
+// Tests src/sim (world.c, fill.c, step.c, observe.c) through the public interface; looks inside
+// where a promise ("the world is exactly as it was") cannot be seen from outside.
 #include "repose/world.h"
 #include "sim/world.h"
 
@@ -86,8 +86,8 @@ static void check_picture(const rp_world *world, picture *before)
                       now.groups == before->groups && now.columns == before->columns &&
                       now.stiffness == before->stiffness && now.lightest == before->lightest &&
                       now.newborn_speed == before->newborn_speed &&
-                      now.newborn_gradient == before->newborn_gradient && now.size == before->size &&
-                      memcmp(now.state, before->state, now.size) == 0;
+                      now.newborn_gradient == before->newborn_gradient &&
+                      now.size == before->size && memcmp(now.state, before->state, now.size) == 0;
     rp_state_free(now.state);
     rp_state_free(before->state);
     CHECK(same);
@@ -471,8 +471,8 @@ static void a_box_of_too_many_particles_is_refused(void)
     rp_world_destroy(world);
 }
 
-// Catches a particle that nobody can place: it must be refused when it is added, for a step that refuses
-// it can never be taken again.
+// Catches a particle that nobody can place: it must be refused when it is added, for a step that
+// refuses it can never be taken again.
 static void particles_beyond_the_addressable_space_are_refused_when_added(void)
 {
     rp_world *world = small_world(3, RP_SINGLE);
@@ -691,7 +691,8 @@ static void nothing_leaves_a_closed_box(void)
             double *now = malloc(sizeof *now * (size_t)(n * dim));
             CHECK_OK(rp_world_read(world, RP_COL_POSITION, now));
             for (int64_t i = 0; i < n * dim; i++) {
-                // walls act on nodes: a particle may come as near as half a cell, never through by a cell
+                // walls act on nodes: a particle may come as near as half a cell, never through by
+                // a cell
                 check_context("%dD, contact %d, particle %lld", dim, k, (long long)(i / dim));
                 CHECK(now[i] > -0.4 && now[i] < 0.7);
             }
@@ -818,6 +819,55 @@ static void the_step_names_what_bounded_it(void)
     CHECK(strcmp(rp_stage_name(RP_STAGE_COUNT), "?") == 0);
 }
 
+// Catches a maximum over some of the pages, and one that outlives the particle it came from.
+static void the_fastest_particle_of_all_bounds_the_step(void)
+{
+    enum { LONERS = 5 };
+    for (int fastest = 0; fastest < LONERS; fastest++) {
+        rp_world_def def = small_def(2);
+        def.fps = 1.0;
+        def.gravity[1] = 0.0;
+        rp_world *world;
+        CHECK_OK(rp_world_create(&def, &world));
+        rp_material_def rubber = rp_default_elastic_def();
+        rubber.young = 1.0;
+        rp_points_def points = rp_default_points_def();
+        CHECK_OK(rp_world_add_material(world, &rubber, &points.material));
+        // each in a page of its own; one is fast and shears
+        double x[LONERS][3] = {{0}}, v[LONERS][3] = {{0}}, C[LONERS][9] = {{0}};
+        for (int i = 0; i < LONERS; i++) {
+            x[i][0] = 3.0 * i;
+            v[i][0] = i == fastest ? 8.0 : 1.0 + 0.1 * i;
+            C[i][1] = i == fastest ? 12.0 : 1.0;
+        }
+        points.count = LONERS;
+        points.position = &x[0][0];
+        points.velocity = &v[0][0];
+        points.gradient = &C[0][0];
+        points.volume = 0.0025;
+        CHECK_OK(rp_world_add_points(world, &points, NULL));
+        check_context("particle %d is the fastest", fastest);
+        for (int i = 0; i < 3; i++) {
+            CHECK_OK(rp_world_step(world));
+            const rp_stats s = stats_of(world);
+            CHECK_EQUAL(s.pages, LONERS);
+            CHECK_EQUAL(s.limiter, RP_LIMIT_SPEED);
+            CHECK(s.dt <= 0.1 / 8.0 * (1.0 + 1e-6) && s.dt > 0.9 * 0.1 / 8.0);
+            // a particle on its own keeps its velocity, and its affine motion as gradient
+            CHECK_NEAR(s.max_speed, 8.0, 1e-4);
+            CHECK(s.max_gradient > 3.0);
+        }
+        const uint64_t id = (uint64_t)fastest;
+        CHECK_OK(rp_world_remove(world, &id, 1, NULL));
+        // the first step still goes by what was; after it the fast one is forgotten
+        CHECK_OK(rp_world_step(world));
+        CHECK_OK(rp_world_step(world));
+        CHECK(stats_of(world).max_speed < 1.5);
+        CHECK(stats_of(world).dt > 0.03);
+        rp_world_destroy(world);
+    }
+}
+
 typedef struct swing {
     int calls;
     double last;
@@ -941,8 +991,8 @@ static void an_empty_world_lets_time_pass(void)
     rp_world_destroy(NULL);
 }
 
-// Catches a page without room for particles on its edge: they start within rounding of the upper edge of
-// block -1 and cross exactly one cell a step, so no sort comes in between.
+// Catches a page without room for particles on its edge: they start within rounding of the upper
+// edge of block -1 and cross exactly one cell a step, so no sort comes in between.
 static void a_cell_a_step_from_the_edge_of_a_block_stays_in_the_arena(void)
 {
     for (int precision = RP_SINGLE; precision <= RP_DOUBLE; precision++) {
@@ -1136,8 +1186,7 @@ static void totals_are_the_sums_over_the_columns(void)
                     L[0] += m * (xi[1] * vi[2] - xi[2] * vi[1] + D * (Ci[7] - Ci[5]));
                     L[1] += m * (xi[2] * vi[0] - xi[0] * vi[2] + D * (Ci[2] - Ci[6]));
                     trace += ei[2];
-                    square += ei[2] * ei[2] +
-                              2.0 * (ei[3] * ei[3] + ei[4] * ei[4] + ei[5] * ei[5]);
+                    square += ei[2] * ei[2] + 2.0 * (ei[3] * ei[3] + ei[4] * ei[4] + ei[5] * ei[5]);
                 }
                 elastic += volume * (mu * square + 0.5 * lambda * trace * trace);
             }
@@ -1264,8 +1313,8 @@ static void a_particle_that_is_no_number_fails_the_world_by_name(void)
     static const struct {
         rp_column_id column;
         int comp;
-    } places[] = {{RP_COL_VELOCITY, 0}, {RP_COL_VELOCITY, 1}, {RP_COL_AFFINE, 0},
-                  {RP_COL_AFFINE, 3},   {RP_COL_STRAIN, 0},   {RP_COL_STRAIN, 1},
+    } places[] = {{RP_COL_VELOCITY, 0}, {RP_COL_VELOCITY, 1},  {RP_COL_AFFINE, 0},
+                  {RP_COL_AFFINE, 3},   {RP_COL_STRAIN, 0},    {RP_COL_STRAIN, 1},
                   {RP_COL_STRAIN, 2},   {RP_COL_HARDENING, 0}, {RP_COL_VOLUME_GAIN, 0}};
     for (int dim = 2; dim <= 3; dim++) {
         for (int precision = RP_SINGLE; precision <= RP_DOUBLE; precision++) {
@@ -1273,7 +1322,8 @@ static void a_particle_that_is_no_number_fails_the_world_by_name(void)
                 for (size_t k = 0; k < COUNT_OF(not_finite); k++) {
                     rp_material_def sand = rp_default_sand_def();
                     sand.hardening = true;
-                    sand.yield_fit = RP_FIT_PLANE_STRAIN; // the steepest cone stays below the warning
+                    sand.yield_fit =
+                        RP_FIT_PLANE_STRAIN; // the steepest cone stays below the warning
                     rp_world *world = world_with_a_loner(dim, (rp_precision)precision, sand);
                     void *good;
                     size_t size;
@@ -1394,14 +1444,16 @@ TEST_MAIN(TEST(a_world_def_with_a_wrong_number_is_refused_by_name),
           TEST(a_box_has_its_exact_mass_and_keeps_inside_its_sides),
           TEST(ids_are_counted_on_and_never_reused),
           TEST(removed_particles_are_gone_at_once_for_those_who_look),
-          TEST(a_particle_can_be_removed_before_its_first_step), TEST(walls_are_the_inside_of_a_box),
-          TEST(nothing_leaves_a_closed_box), TEST(frames_end_exactly_on_time),
-          TEST(steps_add_up_to_frames), TEST(the_step_names_what_bounded_it),
+          TEST(a_particle_can_be_removed_before_its_first_step),
+          TEST(walls_are_the_inside_of_a_box), TEST(nothing_leaves_a_closed_box),
+          TEST(frames_end_exactly_on_time), TEST(steps_add_up_to_frames),
+          TEST(the_step_names_what_bounded_it), TEST(the_fastest_particle_of_all_bounds_the_step),
           TEST(gravity_may_change_with_time), TEST(gravity_that_is_no_number_stops_before_the_step),
           TEST(an_empty_world_lets_time_pass),
           TEST(a_cell_a_step_from_the_edge_of_a_block_stays_in_the_arena),
           TEST(every_column_can_be_read_before_and_after_a_step),
           TEST(only_apic_keeps_an_affine_column), TEST(totals_are_the_sums_over_the_columns),
-          TEST(stats_tell_what_happened), TEST(a_particle_that_is_no_number_fails_the_world_by_name),
+          TEST(stats_tell_what_happened),
+          TEST(a_particle_that_is_no_number_fails_the_world_by_name),
           TEST(a_particle_of_absurd_speed_fails_the_world_by_name),
           TEST(a_step_that_falls_to_nothing_is_an_error), TEST(the_instruction_set_can_be_chosen))

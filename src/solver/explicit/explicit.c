@@ -52,8 +52,12 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     if (gradient > 0.0) {
         out[n++] = (rp_limit){RP_LIMIT_GRADIENT, gradient_bound / gradient};
     }
-    if (step->matter.stiffness > 0.0) {
-        const double fastest = sqrt(spectrum[step->grid->layout.order] * step->matter.stiffness);
+    double stiffness = 0.0;
+    for (int i = 0; i < step->sets; i++) {
+        stiffness = fmax(stiffness, step->matter[i].stiffness);
+    }
+    if (stiffness > 0.0) {
+        const double fastest = sqrt(spectrum[step->grid->layout.order] * stiffness);
         out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * safety * h / fastest};
     }
     return n;
@@ -66,6 +70,21 @@ typedef struct loops {
     rp_page_report *report; // [particle page]
     double *dropped;        // [node page]
 } loops;
+
+static rp_transfer_job transfer_job(const rp_step *step, int set)
+{
+    return (rp_transfer_job){.set = &step->set[set],
+                             .set_index = set,
+                             .grid = step->grid,
+                             .law = step->matter[set].law,
+                             .group = step->matter[set].group,
+                             .group_law = step->matter[set].group_law,
+                             .dt = step->dt,
+                             .transfer = step->transfer,
+                             .flip = step->flip,
+                             .seed = step->seed,
+                             .step = (uint64_t)step->time.step};
+}
 
 static void p2g_page(void *ctx, int64_t page, int thread)
 {
@@ -85,8 +104,12 @@ static void g2p_page(void *ctx, int64_t page, int thread)
 // there, while what it would give back to particles vanishes.
 static double least_node_mass(const rp_step *step)
 {
-    const bool single = step->grid->layout.precision == RP_SINGLE;
-    return step->matter.lightest * (single ? 1e-10 : 1e-20);
+    double lightest = 0.0;
+    for (int i = 0; i < step->sets; i++) {
+        const double mass = step->matter[i].lightest;
+        lightest = mass > 0.0 && (lightest == 0.0 || mass < lightest) ? mass : lightest;
+    }
+    return lightest * (step->grid->layout.precision == RP_SINGLE ? 1e-10 : 1e-20);
 }
 
 static void grid_page(void *ctx, int64_t page, int thread)
@@ -138,7 +161,7 @@ static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_ind
     double worst = -1.0;
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
         double size = 0.0;
-        for (int a = 0; a < l->dim; a++) {
+        for (int a = 0; a < set->column[RP_COL_VELOCITY].comps; a++) {
             size += fabs(rp_set_value(set, RP_COL_VELOCITY, slot, a, page));
         }
         for (int c = 0; c < set->column[RP_COL_STRAIN].comps; c++) {
@@ -152,7 +175,8 @@ static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_ind
     }
     double v2 = 0.0, x[3] = {0};
     for (int a = 0; a < l->dim; a++) {
-        const double v = rp_set_value(set, RP_COL_VELOCITY, guilty, a, page);
+        const double v =
+            rp_set_has_mass(set) ? rp_set_value(set, RP_COL_VELOCITY, guilty, a, page) : NAN;
         v2 += v * v;
         x[a] = rp_set_value(set, RP_COL_POSITION, guilty, a, page);
     }
@@ -203,19 +227,10 @@ static rp_result explicit_step(void *state, rp_step *step)
         return RP_ERR_MEMORY;
     }
     for (int i = 0; i < step->sets; i++) {
-        rp_set *set = &step->set[i];
-        l.job = (rp_transfer_job){.set = set,
-                                  .set_index = i,
-                                  .grid = step->grid,
-                                  .law = step->matter.law,
-                                  .group = step->matter.group,
-                                  .group_law = step->matter.group_law,
-                                  .dt = step->dt,
-                                  .transfer = step->transfer,
-                                  .flip = step->flip,
-                                  .seed = step->seed,
-                                  .step = (uint64_t)step->time.step};
-        rp_parallel_for(step->threads, set->pages, 4, p2g_page, &l);
+        if (rp_set_has_mass(&step->set[i])) {
+            l.job = transfer_job(step, i);
+            rp_parallel_for(step->threads, step->set[i].pages, 4, p2g_page, &l);
+        }
     }
     stage_done(step->stats, RP_STAGE_P2G, &since);
 
@@ -228,8 +243,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     double speed2 = 0.0, gradient2 = 0.0;
     for (int i = 0; i < step->sets; i++) {
         rp_set *set = &step->set[i];
-        l.job.set = set;
-        l.job.set_index = i;
+        l.job = transfer_job(step, i);
         rp_parallel_for(step->threads, set->pages, 4, g2p_page, &l);
         double move = 0.0;
         for (rp_local p = 0; p < set->pages; p++) {
