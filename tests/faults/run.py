@@ -99,7 +99,7 @@ FAULTS = [
      "position not counted from the new page (double)"),
     (SORT, "return a >= 0 ? a / b : -((-a + b - 1) / b);", "return a / b;", "blocks below zero rounded up"),
     (SET, "#define RP_TRAVEL_LIMIT 0.999", "#define RP_TRAVEL_LIMIT 1.0", "no margin before a sort"),
-    (BUILD, "(size_t)(RP_NEAR - 1 - n)] = (uint32_t)p;", "(size_t)n] = (uint32_t)p;", "near list mirrored wrongly"),
+    (BUILD, "(size_t)(RP_NEAR - 1 - n)]", "(size_t)n]", "near list mirrored wrongly"),
     (LAYOUT, "block[a] = (block[a] % l->period[a] + l->period[a]) % l->period[a];",
      "block[a] = block[a] % l->period[a];", "periodic blocks below zero not wrapped"),
     # walls
