@@ -37,7 +37,7 @@ typedef struct rp_world_def {
     int dimension;                     ///< 2 or 3
     rp_precision precision;            ///< single is the default; double for exactness checks
     int order;                         ///< of the spline: 1 linear, 2 quadratic, 3 cubic
-    rp_transfer transfer;              ///<
+    rp_transfer transfer;              ///< between particles and grid
     double flip;                       ///< share of FLIP in RP_FLIP, 0 to 1; the rest is PIC
     double dx;                         ///< grid spacing [m]
     double fps;                        ///< frames per second of simulated time [1/s]

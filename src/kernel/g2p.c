@@ -240,7 +240,7 @@ static void update_tile(const rp_transfer_job *job, rp_local slot, const group_l
     }
     if (job->law != NULL && rp_set_has(set, RP_COL_STRAIN)) {
         update_strain(job, slot, g, increment, density);
-        // the trace is NaN when any normal component is; sheared parts follow a step later
+        // any component that is no number makes the sum none
         const real *strain = rp_set_tile(set, RP_COL_STRAIN, slot);
         for (int l = 0; l < RP_LANES; l += LANES) {
             vec sum = vset(0);
