@@ -8,32 +8,49 @@
 
 // ---- the default allocator ----
 
+// Big arrays are mapped on their own, so that what is released is really given back: a heap would
+// keep the pieces that a growing column leaves behind. Mapped with room to align, the ends are cut
+// off.
+static void *map_huge(size_t size, size_t align)
+{
+    align = align > RP_HUGE_PAGE ? align : RP_HUGE_PAGE;
+    char *memory =
+        mmap(NULL, size + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    const size_t page = 4096, head = (align - (uintptr_t)memory % align) % align;
+    const size_t end = (head + size + page - 1) / page * page;
+    if (head > 0) {
+        munmap(memory, head);
+    }
+    if (size + align > end) {
+        munmap(memory + end, size + align - end);
+    }
+    // only advice: a kernel without huge pages serves small ones
+    (void)madvise(memory + head, size, MADV_HUGEPAGE);
+    return memory + head;
+}
+
 static void *default_allocate(size_t size, size_t align, void *context)
 {
     (void)context;
-    if (align < sizeof(void *)) {
-        align = sizeof(void *);
-    }
-    const bool huge = size >= RP_HUGE_PAGE;
-    if (huge && align < RP_HUGE_PAGE) {
-        align = RP_HUGE_PAGE;
+    if (size >= RP_HUGE_PAGE) {
+        return map_huge(size, align);
     }
     void *memory = NULL;
-    if (posix_memalign(&memory, align, size) != 0) {
-        return NULL;
-    }
-    if (huge) {
-        // only advice: a kernel without huge pages serves small ones
-        (void)madvise(memory, size, MADV_HUGEPAGE);
-    }
-    return memory;
+    align = align < sizeof(void *) ? sizeof(void *) : align;
+    return posix_memalign(&memory, align, size) == 0 ? memory : NULL;
 }
 
 static void default_release(void *memory, size_t size, void *context)
 {
-    (void)size;
     (void)context;
-    free(memory);
+    if (size >= RP_HUGE_PAGE) {
+        munmap(memory, size);
+    } else {
+        free(memory);
+    }
 }
 
 const rp_allocator *rp_default_allocator(void)
