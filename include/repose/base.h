@@ -28,6 +28,11 @@ typedef enum rp_result {
 /// The sentence that belongs to the last call that failed on this thread. Never NULL.
 RP_API const char *rp_last_error(void);
 
+/// Set that sentence and return the code; for functions that the library calls back, such as
+/// rp_vector_of_time.
+RP_API rp_result rp_fail(rp_result code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 typedef enum rp_log_level { RP_LOG_DEBUG, RP_LOG_INFO, RP_LOG_WARNING } rp_log_level;
 
 /// Receives what the library has to say besides errors. The library itself never prints.

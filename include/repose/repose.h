@@ -2,4 +2,7 @@
 // Everything public in one include.
 #pragma once
 #include "base.h"
+#include "frame.h"
+#include "scene.h"
+#include "shape.h"
 #include "world.h"

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base.h"
+#include "shape.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,11 +28,30 @@ typedef enum rp_transfer {
 } rp_transfer;
 
 /// A vector that changes with time, such as gravity in a tilting box. Must be pure: the same t
-/// gives the same vector. Called on the stepping thread only.
+/// gives the same vector. Called on the stepping thread only. A call that fails (rp_fail) ends the
+/// step before anything has changed.
 typedef struct rp_vector_of_time {
-    void (*call)(void *context, double t, double out[3]); ///< NULL: use the constant instead
+    rp_result (*call)(void *context, double t, double out[3]); ///< NULL: use the constant instead
     void *context;
 } rp_vector_of_time;
+
+/// A vector that changes from place to place, such as the velocity of a vortex.
+typedef struct rp_vector_of_place {
+    rp_result (*call)(void *context, const double x[3], double out[3]); ///< NULL: use the constant
+    void *context;
+} rp_vector_of_place;
+
+/// Where a body is and how it is turned.
+typedef struct rp_pose {
+    double position[3]; ///< [m]
+    double rotation[4]; ///< quaternion x, y, z, w; need not be of length 1, must not be 0
+} rp_pose;
+
+/// A pose that changes with time. Must be pure, as rp_vector_of_time.
+typedef struct rp_pose_of_time {
+    rp_result (*call)(void *context, double t, rp_pose *out); ///< NULL: it stays where it is
+    void *context;
+} rp_pose_of_time;
 
 typedef struct rp_world_def {
     int dimension;                     ///< 2 or 3
@@ -50,6 +70,7 @@ typedef struct rp_world_def {
     int threads;     ///< 0: as many as the process may use
     uint64_t seed;   ///< of every random number in the world
     const char *isa; ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
+    bool plan;       ///< count particles instead of making them, see rp_world_plan()
     const rp_allocator *allocator; ///< NULL: the library's own
     uint32_t cookie;               ///< filled in by rp_default_world_def()
 } rp_world_def;
@@ -75,6 +96,7 @@ typedef enum rp_material_kind { RP_SAND, RP_ELASTIC } rp_material_kind;
 
 typedef struct rp_material_def {
     rp_material_kind kind;
+    char name[32];  ///< for messages and frames
     double density; ///< bulk density at rest [kg/m^3]
     double young;   ///< Young's modulus [Pa]
     double poisson; ///< Poisson's ratio, > -1 and < 0.5
@@ -101,7 +123,27 @@ typedef struct rp_material {
 RP_API rp_result rp_world_add_material(rp_world *world, const rp_material_def *def,
                                        rp_material *material);
 
-/// A box filled with particles on a jittered lattice. The mass of the box is exact.
+/// A shape filled with particles on a jittered lattice. The mass of the shape is exact.
+typedef struct rp_particles_def {
+    rp_material material;
+    const rp_shape *shape;
+    double spacing;     ///< of particles [m]; 0: two along each axis of a grid cell
+    double jitter;      ///< 0 for a perfect lattice, 1 for up to half a spacing to either side
+    double velocity[3]; ///< [m/s] at the origin
+    double velocity_gradient[3][3]; ///< d v_i / d x_j [1/s]; also sets the affine state
+    rp_vector_of_place velocity_of_place; ///< replaces both when its call is not NULL
+    int field;                            ///< which velocity field
+    uint32_t cookie;
+} rp_particles_def;
+
+RP_API rp_particles_def rp_default_particles_def(void);
+
+/// @param[out] added particles created; may be NULL
+/// @return on failure the world is exactly as it was
+RP_API rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def,
+                                        int64_t *added);
+
+/// A box filled with particles, in one call.
 typedef struct rp_box_def {
     rp_material material;
     double lower[3], upper[3]; ///< [m]
@@ -146,6 +188,20 @@ typedef enum rp_contact {
     RP_SEPARATE, ///< slides along with friction, may lift off
 } rp_contact;
 
+/// Something solid that particles run into.
+typedef struct rp_collider_def {
+    const rp_shape *shape; ///< solid inside; where the pose is (0, 0, 0) unturned
+    rp_contact contact;
+    double friction;        ///< Coulomb coefficient for slip and separate
+    rp_pose_of_time motion; ///< moves and turns the shape about the origin
+    const char *name;       ///< for messages; copied; NULL: by its number
+    uint32_t cookie;
+} rp_collider_def;
+
+/// Sticky and at rest; the shape must be set.
+RP_API rp_collider_def rp_default_collider_def(void);
+RP_API rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def);
+
 /// A flat wall: everything behind the plane is solid.
 typedef struct rp_plane_def {
     double point[3], normal[3]; ///< the normal points into the free side; need not be a unit vector
@@ -160,6 +216,21 @@ RP_API rp_result rp_world_add_plane(rp_world *world, const rp_plane_def *def);
 /// The inside of a box as planes, one a side (4 in 2D, 6 in 3D).
 RP_API rp_result rp_world_add_walls(rp_world *world, const double lower[3], const double upper[3],
                                     rp_contact contact, double friction);
+
+/// Put particles into their pages and build the grid, as the next step would: afterwards
+/// rp_stats.memory is what stepping needs. Calling it or not does not change what a run computes.
+RP_API rp_result rp_world_prepare(rp_world *world);
+
+/// What a world described with rp_world_def.plan would need.
+typedef struct rp_plan {
+    int64_t particles, pages, node_pages;
+    size_t bytes;       ///< of particles and grid while stepping, as rp_stats.memory
+    size_t setup_bytes; ///< the most that is needed before the first step
+    size_t state_bytes; ///< of a saved state; one is held while a frame is written
+    double dt;          ///< the first step [s]
+    rp_limiter limiter; ///< what bounds it
+} rp_plan;
+RP_API rp_result rp_world_plan(const rp_world *world, rp_plan *out);
 
 /// One step, of a length that ends on the frame's end or before.
 RP_API rp_result rp_world_step(rp_world *world);
@@ -238,6 +309,22 @@ RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
 /// Copy a column in memory order, as double, to out[particles][components].
 /// Every column is copied in the same order as long as no step is taken in between.
 RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
+
+/// Which particle a failed step blames.
+typedef struct rp_failure {
+    uint64_t particle;  ///< its id
+    int64_t cell[3];    ///< of the grid
+    rp_material material;
+    int64_t step;
+    double dt;          ///< [s]
+    rp_limiter limiter; ///< what bounded dt
+} rp_failure;
+/// @return false when no step of this world has failed
+RP_API bool rp_world_failure(const rp_world *world, rp_failure *out);
+/// Ids of all particles whose state is not physical any more (a number that is not finite, or
+/// faster than a cell a step), in ascending order.
+/// @param[out] ids room for `capacity`; @return how many there are, which may be more
+RP_API int64_t rp_world_guilty(const rp_world *world, uint64_t *ids, int64_t capacity);
 
 /// The whole state as one block of bytes; a world made with the same calls goes on from it bit for
 /// bit.

@@ -3,9 +3,6 @@
 
 #include "repose/base.h"
 
-// Fills in the sentence and returns the code: `return rp_fail(RP_ERR_ARGUMENT, "...", ...)`.
-rp_result rp_fail(rp_result code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 void rp_log(rp_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void rp_assert_failed(const char *condition, const char *file, int line);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenes: a Lua file in, a world out. docs/scene.md lists every word.
+#pragma once
+
+#include "world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rp_scene rp_scene;
+
+/// A value for param(NAME, ...), as --set NAME=VALUE gives it.
+typedef struct rp_scene_param {
+    const char *name, *value;
+} rp_scene_param;
+
+typedef struct rp_scene_def {
+    const char *path; ///< of the file; messages name it
+    const char *text; ///< the script, when it does not come from the file; NULL: read the file
+    size_t text_size; ///< bytes of it
+    const rp_scene_param *param;
+    int params;
+    const char *method; ///< replaces scene.method; NULL: as the scene says
+    size_t memory;      ///< bytes that Lua may use; 0: 256 MiB
+    double load_seconds, call_seconds; ///< how long the script, and a function of it, may take
+    uint32_t cookie;
+} rp_scene_def;
+
+/// 256 MiB, 10 s for the script and 1 s for a call; the path must be set.
+RP_API rp_scene_def rp_default_scene_def(void);
+
+/// Run the script and check everything it says. What a def points to is copied.
+/// @param[out] scene owned by the caller; NULL on failure
+RP_API rp_result rp_scene_load(const rp_scene_def *def, rp_scene **scene);
+/// Worlds made from the scene call its functions: destroy them first.
+RP_API void rp_scene_free(rp_scene *scene);
+
+typedef enum rp_frame_state { RP_STATE_ALL, RP_STATE_LATEST } rp_frame_state;
+
+typedef struct rp_scene_info {
+    const char *title; ///< belongs to the scene, as all pointers here
+    const char *method;
+    int64_t frames;
+    double fps;
+    rp_frame_state state; ///< which frames keep all that a restart needs
+    bool has_camera;
+    double eye[3], look_at[3], fov; ///< [m], [m], [rad] from bottom to top
+} rp_scene_info;
+RP_API void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out);
+
+/// The scene with every default filled in, as JSON. Belongs to the scene.
+RP_API const char *rp_scene_resolved(const rp_scene *scene);
+/// The script as it was read; resuming runs it again. Belongs to the scene.
+RP_API const char *rp_scene_text(const rp_scene *scene, size_t *size);
+
+/// Files that the script made the loader read (meshes, height fields), besides itself.
+RP_API int rp_scene_files(const rp_scene *scene);
+RP_API const char *rp_scene_file(const rp_scene *scene, int index);
+
+typedef struct rp_scene_world_def {
+    int threads;                   ///< 0: as many as the process may use
+    const rp_allocator *allocator; ///< NULL: the library's own
+    bool plan;     ///< see rp_world_def.plan
+    bool empty;    ///< without the particles: their state will be restored
+    uint32_t cookie;
+} rp_scene_world_def;
+RP_API rp_scene_world_def rp_default_scene_world_def(void);
+
+/// Materials, particles and colliders as the scene describes them.
+/// @param[out] world owned by the caller; NULL on failure
+RP_API rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def,
+                                       rp_world **world);
+
+/// The reference of all words as Markdown, made from the same table as the checks.
+/// @return released with free(); NULL when there is no memory
+RP_API char *rp_scene_reference(void);
+
+#ifdef __cplusplus
+}
+#endif

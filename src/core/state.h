@@ -1,0 +1,72 @@
+// A saved state: what rp_world_save() makes, rp_world_restore() takes and a frame on disk holds.
+//
+//   rp_state_header
+//   rp_state_entry [entries]        what owners registered: names and sizes, then
+//   the entries' bytes              one after the other, each padded to RP_STATE_ALIGN
+//   rp_state_group [groups]
+//   rp_state_page [pages]
+//   for every column in the mask    [slot / 16][component][16] for the slots in use, then
+//                                   [particle][component] for births, positions as double [m]
+//
+// Nothing in it is a pointer, it is little-endian, and whoever gets one from outside must not
+// trust it (rp_state_view() checks its shape, rp_world_restore() its sense).
+#pragma once
+
+#include "core/set.h"
+
+enum { RP_STATE_ALIGN = 16, RP_STATE_NAME = 48 };
+#define RP_STATE_MAGIC 0x3245544154535052ull // "RPSTATE2"
+
+typedef struct rp_state_header {
+    uint64_t magic, bytes; // of the whole state
+    uint64_t seed;
+    double h, fps;
+    double travel; // [cells]
+    int32_t period[3], fields;
+    int32_t dim, order, precision, columns; // bit mask of 1 << rp_column_id
+    int32_t entries, groups, pages, slots, count, doomed, births;
+    int32_t padding;
+} rp_state_header;
+
+typedef struct rp_state_entry {
+    char name[RP_STATE_NAME]; // "owner/what"
+    uint64_t bytes;
+} rp_state_entry;
+
+typedef struct rp_state_group {
+    int32_t material, field;
+    double volume, mass;
+} rp_state_group;
+
+typedef struct rp_state_page {
+    int32_t block[3], field, first, count;
+} rp_state_page;
+
+// Where everything is in a state. Pointers are into it; they are aligned as their types want when
+// the state is aligned to RP_STATE_ALIGN.
+typedef struct rp_state_view {
+    const rp_state_header *header;
+    rp_layout layout; // as far as columns need it: dim, order, precision, h, cells, period
+    const rp_state_entry *entry;
+    const rp_state_group *group;
+    const rp_state_page *page;
+    size_t entry_at[64];               // offset of an entry's bytes from the start
+    size_t slots_at[RP_COL_COUNT];     // offset of a column's slots, 0 when there is none
+    size_t births_at[RP_COL_COUNT];    // offset of its births
+    size_t bytes;
+} rp_state_view;
+
+// Find the parts of a state. @return RP_ERR_ARGUMENT when sizes and counts do not fit together
+rp_result rp_state_view_make(const void *state, size_t size, rp_state_view *view);
+
+// The same for a header and entries alone, of which a state is about to be made.
+rp_result rp_state_measure(const rp_state_header *header, const rp_state_entry *entry,
+                           rp_state_view *view);
+
+// A zeroed state of `bytes`, to be freed by rp_state_free(); NULL when there is no memory.
+void *rp_state_new(const rp_allocator *a, size_t bytes);
+
+static inline const void *rp_state_at(const rp_state_view *view, size_t offset)
+{
+    return (const char *)view->header + offset;
+}
