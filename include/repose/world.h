@@ -130,7 +130,7 @@ typedef struct rp_particles_def {
     double spacing;     ///< of particles [m]; 0: two along each axis of a grid cell
     double jitter;      ///< 0 for a perfect lattice, 1 for up to half a spacing to either side
     double velocity[3]; ///< [m/s] at the origin
-    double velocity_gradient[3][3]; ///< d v_i / d x_j [1/s]; also sets the affine state
+    double velocity_gradient[3][3];       ///< d v_i / d x_j [1/s]; also sets the affine state
     rp_vector_of_place velocity_of_place; ///< replaces both when its call is not NULL
     int field;                            ///< which velocity field
     uint32_t cookie;
@@ -221,17 +221,6 @@ RP_API rp_result rp_world_add_walls(rp_world *world, const double lower[3], cons
 /// rp_stats.memory is what stepping needs. Calling it or not does not change what a run computes.
 RP_API rp_result rp_world_prepare(rp_world *world);
 
-/// What a world described with rp_world_def.plan would need.
-typedef struct rp_plan {
-    int64_t particles, pages, node_pages;
-    size_t bytes;       ///< of particles and grid while stepping, as rp_stats.memory
-    size_t setup_bytes; ///< the most that is needed before the first step
-    size_t state_bytes; ///< of a saved state; one is held while a frame is written
-    double dt;          ///< the first step [s]
-    rp_limiter limiter; ///< what bounds it
-} rp_plan;
-RP_API rp_result rp_world_plan(const rp_world *world, rp_plan *out);
-
 /// One step, of a length that ends on the frame's end or before.
 RP_API rp_result rp_world_step(rp_world *world);
 /// Steps until the frame's end, exactly.
@@ -248,6 +237,17 @@ typedef enum rp_limiter {
     RP_LIMITER_COUNT,
 } rp_limiter;
 RP_API const char *rp_limiter_name(rp_limiter limiter);
+
+/// What a world described with rp_world_def.plan would need.
+typedef struct rp_plan {
+    int64_t particles, pages, node_pages;
+    size_t bytes;       ///< of particles and grid while stepping, as rp_stats.memory
+    size_t setup_bytes; ///< the most that is needed before the first step
+    size_t state_bytes; ///< of a saved state; one is held while a frame is written
+    double dt;          ///< the first step [s]
+    rp_limiter limiter; ///< what bounds it
+} rp_plan;
+RP_API rp_result rp_world_plan(const rp_world *world, rp_plan *out);
 
 typedef enum rp_stage {
     RP_STAGE_SORT,
@@ -310,10 +310,12 @@ RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
 /// Every column is copied in the same order as long as no step is taken in between.
 RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
 
+#define RP_NO_PARTICLE UINT64_MAX
+
 /// Which particle a failed step blames.
 typedef struct rp_failure {
-    uint64_t particle;  ///< its id
-    int64_t cell[3];    ///< of the grid
+    uint64_t particle; ///< its id; RP_NO_PARTICLE: no one of them
+    int64_t cell[3];   ///< of the grid
     rp_material material;
     int64_t step;
     double dt;          ///< [s]

@@ -178,23 +178,51 @@ static void link_pages(rp_grid *grid, rp_set *set, int index)
     }
 }
 
-rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
+// Bytes of what the build makes room for.
+static size_t node_bytes(const rp_grid *grid)
 {
     const rp_layout *l = &grid->layout;
+    return (size_t)grid->pages * l->nodes * RP_QUAD * rp_real_bytes(l);
+}
+
+static size_t link_bytes(const rp_grid *grid)
+{
+    return (size_t)grid->pages * RP_NEAR * sizeof(uint32_t);
+}
+
+static size_t arena_bytes(const rp_grid *grid, const rp_set *set)
+{
+    const rp_layout *l = &grid->layout;
+    const size_t page = (size_t)grid->channels * l->arena_reals * rp_real_bytes(l);
+    return rp_set_has_mass(set) ? (size_t)set->pages * page : 0;
+}
+
+rp_result rp_grid_measure(rp_grid *grid, const rp_set *set, int sets, rp_local *pages,
+                          size_t *bytes)
+{
+    grid->pages = 0;
+    const rp_result result = collect_pages(grid, set, sets);
+    *pages = grid->pages;
+    *bytes = grid->table_size * sizeof(slot) + (size_t)grid->pages * sizeof(rp_node_page) +
+             (size_t)grid->channels * node_bytes(grid);
+    for (int s = 0; s < sets; s++) {
+        *bytes += link_bytes(grid) + arena_bytes(grid, &set[s]);
+    }
+    grid->pages = 0;
+    return result;
+}
+
+rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
+{
     grid->pages = 0;
     rp_result result = collect_pages(grid, set, sets);
-    const size_t quads = (size_t)grid->pages * l->nodes * RP_QUAD * rp_real_bytes(l);
     for (int c = 0; c < grid->channels && result == RP_OK; c++) {
-        result = reserve(grid, &grid->node[c], quads, "grid nodes");
+        result = reserve(grid, &grid->node[c], node_bytes(grid), "grid nodes");
     }
     for (int s = 0; s < sets && result == RP_OK; s++) {
-        const size_t links = (size_t)grid->pages * RP_NEAR * sizeof(uint32_t);
-        const size_t arenas = rp_set_has_mass(&set[s]) ? (size_t)set[s].pages * grid->channels *
-                                                             l->arena_reals * rp_real_bytes(l)
-                                                       : 0;
-        result = reserve(grid, &grid->source[s], links, "neighbours of node pages");
+        result = reserve(grid, &grid->source[s], link_bytes(grid), "neighbours of node pages");
         if (result == RP_OK) {
-            result = reserve(grid, &grid->arena[s], arenas, "page arenas");
+            result = reserve(grid, &grid->arena[s], arena_bytes(grid, &set[s]), "page arenas");
         }
     }
     if (result != RP_OK) {

@@ -62,4 +62,9 @@ static inline void *rp_grid_arena(const rp_grid *grid, int set, rp_local page,
 // @return on failure the grid is empty and must be built again
 rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets);
 
+// What rp_grid_build() would need for these pages, without making room for it: node pages, and the
+// bytes that a step will use.
+rp_result rp_grid_measure(rp_grid *grid, const rp_set *set, int sets, rp_local *pages,
+                          size_t *bytes);
+
 size_t rp_grid_bytes(const rp_grid *grid);

@@ -71,3 +71,13 @@ static inline void rp_near_offset(int n, int32_t offset[3])
 // The block that holds a place in space, and where in it [cells]; not wrapped.
 rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3],
                           double local[3]);
+
+// The other way round: a stored component of a position in metres.
+static inline double rp_layout_metres(const rp_layout *l, const int32_t block[3], int axis,
+                                      const void *stored)
+{
+    const double local = l->precision == RP_SINGLE
+                             ? *(const int32_t *)stored * (1.0 / (1 << RP_FIXED_BITS))
+                             : *(const double *)stored;
+    return (local + l->shift + (double)block[axis] * l->cells[axis]) * l->h;
+}

@@ -51,24 +51,37 @@ rp_result rp_set_want(rp_set *set, rp_column_id id)
     return RP_OK;
 }
 
-double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int comp,
-                    const rp_page *page)
+// A number that is no position, as double.
+static double plain_value(const void *at, rp_kind kind, int bytes)
 {
-    const void *at = rp_set_at(set, column, slot, comp);
-    switch (rp_field_table[column].kind) {
+    switch (kind) {
     case RP_KIND_U16:
         return *(const uint16_t *)at;
     case RP_KIND_U64:
         return (double)*(const uint64_t *)at;
     case RP_KIND_REAL:
-        return set->column[column].bytes == 4 ? *(const float *)at : *(const double *)at;
     case RP_KIND_POSITION:
         break;
     }
-    const rp_layout *l = &set->layout;
-    const double local = l->precision == RP_SINGLE ? ldexp(*(const int32_t *)at, -RP_FIXED_BITS)
-                                                   : *(const double *)at;
-    return (local + l->shift + (double)page->block[comp] * l->cells[comp]) * l->h;
+    return bytes == 4 ? *(const float *)at : *(const double *)at;
+}
+
+double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int comp,
+                    const rp_page *page)
+{
+    const void *at = rp_set_at(set, column, slot, comp);
+    const rp_kind kind = rp_field_table[column].kind;
+    if (kind != RP_KIND_POSITION) {
+        return plain_value(at, kind, set->column[column].bytes);
+    }
+    return rp_layout_metres(&set->layout, page->block, comp, at);
+}
+
+double rp_set_birth_read(const rp_set *set, rp_column_id column, rp_local index, int comp)
+{
+    const rp_kind kind = rp_field_table[column].kind;
+    const int bytes = kind == RP_KIND_POSITION ? 8 : set->column[column].bytes;
+    return plain_value(rp_set_birth(set, column, index, comp), kind, bytes);
 }
 
 rp_result rp_set_add_group(rp_set *set, const rp_group *group, uint16_t *index)

@@ -100,6 +100,8 @@ static inline void *rp_set_birth(const rp_set *set, rp_column_id column, rp_loca
     const size_t bytes = column == RP_COL_POSITION ? sizeof(double) : c->bytes;
     return (char *)set->inbox.column[column].data + ((size_t)index * c->comps + comp) * bytes;
 }
+// As double, whatever its type; positions in metres.
+double rp_set_birth_read(const rp_set *set, rp_column_id column, rp_local index, int comp);
 // Write a number into a birth in the column's own type.
 void rp_set_birth_value(rp_set *set, rp_column_id column, rp_local index, int comp, double value);
 
@@ -124,6 +126,9 @@ static inline void rp_set_travelled(rp_set *set, double cells)
     const bool single = set->layout.precision == RP_SINGLE;
     set->travel += single ? cells * (1.0 + 0x1p-22) + 0x1p-25 : cells;
 }
+
+// Scratch that the sort needs for each birth: its key, and the copy that qsort works on.
+enum { RP_SORT_BIRTH_BYTES = 64 };
 
 // Put every particle into the page it belongs to: births in, deaths out. Pages come out in key
 // order, and in a page particles that stayed or came keep the order of their old pages, births

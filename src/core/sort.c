@@ -44,6 +44,7 @@ typedef struct birth_key {
     uint16_t field;
     uint32_t index;
 } birth_key;
+_Static_assert(2 * sizeof(birth_key) == RP_SORT_BIRTH_BYTES, "plans count on it");
 
 typedef struct sorter {
     rp_set *set;

@@ -8,13 +8,16 @@
 //   for every column in the mask    [slot / 16][component][16] for the slots in use, then
 //                                   [particle][component] for births, positions as double [m]
 //
+// Every part starts at a multiple of RP_STATE_ALIGN; what lies between is 0.
+//
 // Nothing in it is a pointer, it is little-endian, and whoever gets one from outside must not
-// trust it (rp_state_view() checks its shape, rp_world_restore() its sense).
+// trust it (rp_state_view_make() checks its shape, rp_world_restore() its sense).
 #pragma once
 
+#include "core/registry.h"
 #include "core/set.h"
 
-enum { RP_STATE_ALIGN = 16, RP_STATE_NAME = 48 };
+enum { RP_STATE_ALIGN = 16, RP_STATE_NAME = 48, RP_STATE_ENTRY_LIMIT = 1 << 30 };
 #define RP_STATE_MAGIC 0x3245544154535052ull // "RPSTATE2"
 
 typedef struct rp_state_header {
@@ -50,20 +53,22 @@ typedef struct rp_state_view {
     const rp_state_entry *entry;
     const rp_state_group *group;
     const rp_state_page *page;
-    size_t entry_at[64];               // offset of an entry's bytes from the start
-    size_t slots_at[RP_COL_COUNT];     // offset of a column's slots, 0 when there is none
-    size_t births_at[RP_COL_COUNT];    // offset of its births
+    // offsets from the start
+    size_t entry_at[RP_REGISTRY_LIMIT], group_at, page_at;
+    size_t slots_at[RP_COL_COUNT]; // 0: the state does not have the column
+    size_t births_at[RP_COL_COUNT];
     size_t bytes;
 } rp_state_view;
 
-// Find the parts of a state. @return RP_ERR_ARGUMENT when sizes and counts do not fit together
+// Find the parts of a state, which must be aligned. @return RP_ERR_ARGUMENT when sizes and counts
+// do not fit together
 rp_result rp_state_view_make(const void *state, size_t size, rp_state_view *view);
 
 // The same for a header and entries alone, of which a state is about to be made.
 rp_result rp_state_measure(const rp_state_header *header, const rp_state_entry *entry,
                            rp_state_view *view);
 
-// A zeroed state of `bytes`, to be freed by rp_state_free(); NULL when there is no memory.
+// Room for a state, not zeroed, to be freed by rp_state_free(); NULL when there is no memory.
 void *rp_state_new(const rp_allocator *a, size_t bytes);
 
 static inline const void *rp_state_at(const rp_state_view *view, size_t offset)

@@ -5,6 +5,7 @@
 #include "sim/world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,27 +38,61 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
     return RP_OK;
 }
 
-// A group, and what kernels read of it. All or nothing.
+rp_result rp_world_reserve_groups(rp_world *world, int groups)
+{
+    const rp_allocator *a = &world->allocator;
+    const size_t row = (size_t)RP_GROUP_REALS * rp_real_bytes(&world->set.layout);
+    const struct {
+        rp_buffer *buffer;
+        size_t row;
+        const char *what;
+    } table[] = {
+        {&world->group_reals, row, "group parameters"},
+        {&world->group_laws, 1, "group laws"},
+        {&world->set.group_buffer, sizeof(rp_group), "particle groups"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].buffer->bytes < (size_t)groups * table[i].row) {
+            RP_TRY(rp_buffer_reserve(table[i].buffer, a, (2 * (size_t)groups + 4) * table[i].row,
+                                     (size_t)world->set.groups * table[i].row, table[i].what));
+        }
+    }
+    return RP_OK;
+}
+
+uint16_t rp_world_put_group(rp_world *world, const rp_group *group)
+{
+    const rp_material_def *def = &world->material[group->material];
+    uint16_t index;
+    const rp_result result = rp_set_add_group(&world->set, group, &index);
+    RP_ASSERT(result == RP_OK); // there is room
+    double value[RP_GROUP_REALS];
+    rp_material_parameters(def, world->def.dimension, value);
+    value[RP_GROUP_MASS] = group->mass;
+    value[RP_GROUP_VOLUME] = group->volume;
+    for (int i = 0; i < RP_GROUP_REALS; i++) {
+        if (world->def.precision == RP_SINGLE) {
+            ((float *)world->group_reals.data)[index * RP_GROUP_REALS + i] = (float)value[i];
+        } else {
+            ((double *)world->group_reals.data)[index * RP_GROUP_REALS + i] = value[i];
+        }
+    }
+    ((uint8_t *)world->group_laws.data)[index] = (uint8_t)rp_material_law(def);
+    const bool lighter = world->lightest == 0.0 || group->mass < world->lightest;
+    world->lightest = lighter ? group->mass : world->lightest;
+    return index;
+}
+
+// The group of these particles: a new one, or an old one that is the same. All or nothing.
 static rp_result add_group(rp_world *world, rp_material material, int field, double volume,
                            uint16_t *index)
 {
-    const rp_material_def *def = &world->material[material.index];
-    const rp_allocator *a = &world->allocator;
-    const size_t groups = (size_t)world->set.groups;
-    const size_t row = (size_t)RP_GROUP_REALS * rp_real_bytes(&world->set.layout);
-    if (world->group_reals.bytes < (groups + 1) * row) {
-        RP_TRY(rp_buffer_reserve(&world->group_reals, a, (2 * groups + 4) * row, groups * row,
-                                 "group parameters"));
-    }
-    if (world->group_laws.bytes < groups + 1) {
-        RP_TRY(rp_buffer_reserve(&world->group_laws, a, 2 * groups + 64, groups, "group laws"));
-    }
     const rp_group group = {.material = material.index,
                             .field = (uint16_t)field,
                             .volume = volume,
-                            .mass = def->density * volume};
+                            .mass = world->material[material.index].density * volume};
     // a source that pours again and again needs one group
-    for (size_t i = 0; i < groups; i++) {
+    for (rp_local i = 0; i < world->set.groups; i++) {
         const rp_group *old = &rp_set_group(&world->set)[i];
         if (old->material == group.material && old->field == group.field &&
             old->volume == group.volume) {
@@ -65,22 +100,12 @@ static rp_result add_group(rp_world *world, rp_material material, int field, dou
             return RP_OK;
         }
     }
-    RP_TRY(rp_set_add_group(&world->set, &group, index));
-
-    double value[RP_GROUP_REALS];
-    rp_material_parameters(def, world->def.dimension, value);
-    value[RP_GROUP_MASS] = group.mass;
-    value[RP_GROUP_VOLUME] = volume;
-    for (int i = 0; i < RP_GROUP_REALS; i++) {
-        if (world->def.precision == RP_SINGLE) {
-            ((float *)world->group_reals.data)[*index * RP_GROUP_REALS + i] = (float)value[i];
-        } else {
-            ((double *)world->group_reals.data)[*index * RP_GROUP_REALS + i] = value[i];
-        }
+    if (world->set.groups == RP_GROUP_LIMIT) {
+        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d groups of particles",
+                       RP_GROUP_LIMIT);
     }
-    ((uint8_t *)world->group_laws.data)[*index] = (uint8_t)rp_material_law(def);
-    const bool lighter = world->lightest == 0.0 || group.mass < world->lightest;
-    world->lightest = lighter ? group.mass : world->lightest;
+    RP_TRY(rp_world_reserve_groups(world, world->set.groups + 1));
+    *index = rp_world_put_group(world, &group);
     return RP_OK;
 }
 
@@ -102,13 +127,16 @@ static rp_result check_target(const rp_world *world, const char *what, uint32_t 
     return RP_OK;
 }
 
-// One particle into the inbox, at place `index` beyond its count.
-static void put_birth(rp_world *world, rp_local index, uint16_t group, const double x[3],
-                      const double v[3], const double *gradient, uint64_t id)
+// One particle into the inbox, `index` places beyond its count; finish_births() gives it a group.
+static void put_birth(rp_world *world, rp_local index, const double x[3], const double v[3],
+                      const double *gradient)
 {
     rp_set *set = &world->set;
     const int dim = world->def.dimension;
     double v2 = 0.0, g2 = 0.0;
+    *(uint64_t *)rp_set_birth(set, RP_COL_ID, set->inbox.count + index, 0) =
+        world->next_id + (uint64_t)index;
+    index += set->inbox.count;
     for (int i = 0; i < dim; i++) {
         rp_set_birth_value(set, RP_COL_POSITION, index, i, x[i]);
         rp_set_birth_value(set, RP_COL_VELOCITY, index, i, v[i]);
@@ -120,17 +148,196 @@ static void put_birth(rp_world *world, rp_local index, uint16_t group, const dou
             }
         }
     }
-    *(uint16_t *)rp_set_birth(set, RP_COL_GROUP, index, 0) = group;
-    *(uint64_t *)rp_set_birth(set, RP_COL_ID, index, 0) = id;
     world->newborn_speed = fmax(world->newborn_speed, sqrt(v2));
     world->newborn_gradient = fmax(world->newborn_gradient, sqrt(g2));
 }
 
-static void finish_births(rp_world *world, rp_local count)
+static void finish_births(rp_world *world, rp_local count, uint16_t group)
 {
+    for (rp_local i = world->set.inbox.count; i < world->set.inbox.count + count; i++) {
+        *(uint16_t *)rp_set_birth(&world->set, RP_COL_GROUP, i, 0) = group;
+    }
     world->set.inbox.count += count;
     world->next_id += (uint64_t)count;
     world->stats.born += count;
+}
+
+rp_particles_def rp_default_particles_def(void)
+{
+    return (rp_particles_def){.jitter = 0.5, .cookie = RP_DEF_COOKIE};
+}
+
+// The lattice that fills a shape: along each axis as many particles as come nearest to the wanted
+// spacing.
+typedef struct lattice {
+    double lower[3], step[3];
+    int64_t n[3], sites;
+} lattice;
+
+static rp_result make_lattice(const rp_world *world, const rp_particles_def *def, lattice *out)
+{
+    const int dim = world->def.dimension;
+    const double spacing = def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
+    double upper[3];
+    if (!rp_shape_bounds(def->shape, dim, out->lower, upper)) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one of finite size");
+    }
+    out->sites = 1;
+    for (int a = 0; a < 3; a++) {
+        const double size = a < dim ? upper[a] - out->lower[a] : spacing;
+        const double along = fmax(1.0, round(size / spacing));
+        if (!(along * (double)out->sites < (double)INT32_MAX)) {
+            return rp_fail(RP_ERR_LIMIT,
+                           "particles: a spacing of %g m gives more than the %d that a world holds",
+                           spacing, INT32_MAX / 2);
+        }
+        out->n[a] = (int64_t)along;
+        out->step[a] = size / along;
+        out->sites *= out->n[a];
+    }
+    int32_t block[3];
+    double local[3];
+    RP_TRY(rp_layout_place(&world->set.layout, out->lower, block, local));
+    return rp_layout_place(&world->set.layout, upper, block, local);
+}
+
+// The particle of a site. @return false when it lies outside the shape
+static bool place_at_site(const rp_world *world, const rp_particles_def *def, const lattice *l,
+                          int64_t site, double x[3])
+{
+    const int64_t cell[3] = {site / (l->n[1] * l->n[2]), site / l->n[2] % l->n[1], site % l->n[2]};
+    const uint64_t key = world->next_id + (uint64_t)site;
+    x[2] = 0.0;
+    for (int a = 0; a < world->def.dimension; a++) {
+        const double u = rp_unit(rp_hash(world->def.seed, key, RP_FOR_JITTER, (uint64_t)a)) - 0.5;
+        x[a] = l->lower[a] + l->step[a] * ((double)cell[a] + 0.5 + def->jitter * u);
+    }
+    return rp_shape_distance(def->shape, x, NULL) <= 0.0;
+}
+
+// Velocity and its gradient at a place; of a function by differences over a quarter of a cell.
+static rp_result velocity_at(const rp_world *world, const rp_particles_def *def, const double x[3],
+                             double v[3], double gradient[3][3])
+{
+    const int dim = world->def.dimension;
+    const rp_vector_of_place *f = &def->velocity_of_place;
+    if (f->call == NULL) {
+        for (int a = 0; a < dim; a++) {
+            v[a] = def->velocity[a];
+            for (int b = 0; b < dim; b++) {
+                gradient[a][b] = def->velocity_gradient[a][b];
+                v[a] += gradient[a][b] * x[b];
+            }
+        }
+        return RP_OK;
+    }
+    RP_TRY(f->call(f->context, x, v));
+    for (int b = 0; b < dim; b++) {
+        const double reach = 0.25 * world->def.dx;
+        double ahead[3] = {x[0], x[1], x[2]}, behind[3] = {x[0], x[1], x[2]};
+        double there[3] = {0}, here[3] = {0};
+        ahead[b] += reach;
+        behind[b] -= reach;
+        RP_TRY(f->call(f->context, ahead, there));
+        RP_TRY(f->call(f->context, behind, here));
+        for (int a = 0; a < dim; a++) {
+            gradient[a][b] = (there[a] - here[a]) / (ahead[b] - behind[b]);
+        }
+    }
+    for (int a = 0; a < dim; a++) {
+        for (int b = 0; b < dim; b++) {
+            if (!isfinite(v[a]) || !isfinite(gradient[a][b])) {
+                return rp_fail(RP_ERR_ARGUMENT,
+                               "particles.velocity: want finite numbers, got (%g, %g, %g) at "
+                               "(%g, %g, %g) m",
+                               v[0], v[1], v[2], x[0], x[1], x[2]);
+            }
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result check_particles(const rp_world *world, const rp_particles_def *def)
+{
+    RP_TRY(check_target(world, "particles", def->cookie, def->material, def->field));
+    if (def->shape == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want a shape, got NULL");
+    }
+    if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.jitter: want 0 to 1, got %g", def->jitter);
+    }
+    if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.spacing: want > 0 m, got %g", def->spacing);
+    }
+    for (int a = 0; a < world->def.dimension; a++) {
+        for (int b = 0; b < world->def.dimension; b++) {
+            if (!isfinite(def->velocity[a]) || !isfinite(def->velocity_gradient[a][b])) {
+                return rp_fail(RP_ERR_ARGUMENT, "particles.velocity%s: want finite numbers",
+                               isfinite(def->velocity[a]) ? "_gradient" : "");
+            }
+        }
+    }
+    return RP_OK;
+}
+
+// Fill the places that lie inside, `total` of them.
+static rp_result fill_lattice(rp_world *world, const rp_particles_def *def, const lattice *l,
+                              int64_t total)
+{
+    RP_TRY(rp_set_reserve_births(&world->set, (rp_local)total));
+    rp_local at = 0;
+    for (int64_t site = 0; site < l->sites; site++) {
+        double x[3], v[3] = {0}, gradient[3][3] = {{0}};
+        if (place_at_site(world, def, l, site, x)) {
+            RP_TRY(velocity_at(world, def, x, v, gradient));
+            put_birth(world, at++, x, v, &gradient[0][0]);
+        }
+    }
+    uint16_t group;
+    const double volume = rp_shape_volume(def->shape, world->def.dimension) / (double)total;
+    RP_TRY(add_group(world, def->material, def->field, volume, &group));
+    finish_births(world, (rp_local)total, group);
+    return RP_OK;
+}
+
+rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, int64_t *added)
+{
+    lattice l;
+    RP_TRY(check_particles(world, def));
+    RP_TRY(make_lattice(world, def, &l));
+    int64_t total = 0;
+    for (int64_t site = 0; site < l.sites; site++) {
+        double x[3];
+        total += place_at_site(world, def, &l, site, x);
+    }
+    if (total == 0 || total > INT32_MAX / 2) {
+        return rp_fail(total == 0 ? RP_ERR_ARGUMENT : RP_ERR_LIMIT,
+                       total == 0 ? "particles: none fits into the shape; want a finer spacing"
+                                  : "particles: more than the %d that a world holds",
+                       INT32_MAX / 2);
+    }
+    if (world->def.plan) {
+        for (int64_t site = 0; site < l.sites; site++) {
+            double x[3];
+            if (place_at_site(world, def, &l, site, x)) {
+                RP_TRY(rp_plan_count(world, x, def->field));
+            }
+        }
+        world->next_id += (uint64_t)total;
+    } else {
+        // a velocity function may fail half way: nothing of it stays
+        const double speed = world->newborn_speed, gradient = world->newborn_gradient;
+        const rp_result result = fill_lattice(world, def, &l, total);
+        if (result != RP_OK) {
+            world->newborn_speed = speed;
+            world->newborn_gradient = gradient;
+            return result;
+        }
+    }
+    if (added != NULL) {
+        *added = total;
+    }
+    return RP_OK;
 }
 
 rp_box_def rp_default_box_def(void)
@@ -138,72 +345,36 @@ rp_box_def rp_default_box_def(void)
     return (rp_box_def){.per_axis = 2, .jitter = 0.5, .cookie = RP_DEF_COOKIE};
 }
 
-rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *added)
+rp_result rp_world_add_box(rp_world *world, const rp_box_def *box, int64_t *added)
 {
-    const int dim = world->def.dimension;
-    RP_TRY(check_target(world, "box", def->cookie, def->material, def->field));
-    if (def->per_axis < 1 || def->per_axis > 16) {
-        return rp_fail(RP_ERR_ARGUMENT, "box.per_axis: want 1 to 16, got %d", def->per_axis);
+    RP_TRY(check_target(world, "box", box->cookie, box->material, box->field));
+    if (box->per_axis < 1 || box->per_axis > 16) {
+        return rp_fail(RP_ERR_ARGUMENT, "box.per_axis: want 1 to 16, got %d", box->per_axis);
     }
-    if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
-        return rp_fail(RP_ERR_ARGUMENT, "box.jitter: want 0 to 1, got %g", def->jitter);
-    }
-    // as many particles along each axis as come nearest to the wanted spacing
-    int64_t n[3] = {1, 1, 1}, total = 1;
-    double volume = 1.0;
-    for (int a = 0; a < dim; a++) {
-        const double size = def->upper[a] - def->lower[a];
-        if (!(size > 0.0 && isfinite(size))) {
+    double lower[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double upper[3] = {INFINITY, INFINITY, INFINITY};
+    for (int a = 0; a < world->def.dimension; a++) {
+        lower[a] = box->lower[a];
+        upper[a] = box->upper[a];
+        if (!(upper[a] > lower[a] && isfinite(upper[a] - lower[a]))) {
             return rp_fail(RP_ERR_ARGUMENT,
                            "box.upper[%d]: want more than box.lower[%d] = %g, got %g", a, a,
-                           def->lower[a], def->upper[a]);
-        }
-        const double along = fmax(1.0, round(size / world->def.dx * def->per_axis));
-        if (!(along * (double)total < INT32_MAX / 2)) {
-            return rp_fail(RP_ERR_LIMIT, "box: more than %d particles", INT32_MAX / 2);
-        }
-        n[a] = (int64_t)along;
-        total *= n[a];
-        volume *= size;
-        for (int b = 0; b < dim; b++) {
-            if (!isfinite(def->velocity[a]) || !isfinite(def->velocity_gradient[a][b])) {
-                return rp_fail(RP_ERR_ARGUMENT, "box.velocity%s: want finite numbers",
-                               isfinite(def->velocity[a]) ? "_gradient" : "");
-            }
+                           lower[a], upper[a]);
         }
     }
-    int32_t block[3];
-    double local[3];
-    RP_TRY(rp_layout_place(&world->set.layout, def->lower, block, local));
-    RP_TRY(rp_layout_place(&world->set.layout, def->upper, block, local));
-    uint16_t group;
-    RP_TRY(rp_set_reserve_births(&world->set, (rp_local)total));
-    RP_TRY(add_group(world, def->material, def->field, volume / (double)total, &group));
-
-    for (int64_t i = 0; i < total; i++) {
-        const int64_t cell[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
-        const uint64_t id = world->next_id + (uint64_t)i;
-        double x[3] = {0}, v[3] = {0};
-        for (int a = 0; a < dim; a++) {
-            const double spacing = (def->upper[a] - def->lower[a]) / (double)n[a];
-            const double u =
-                rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)a)) - 0.5;
-            x[a] = def->lower[a] + spacing * ((double)cell[a] + 0.5 + def->jitter * u);
-        }
-        for (int a = 0; a < dim; a++) {
-            v[a] = def->velocity[a];
-            for (int b = 0; b < dim; b++) {
-                v[a] += def->velocity_gradient[a][b] * x[b];
-            }
-        }
-        put_birth(world, world->set.inbox.count + (rp_local)i, group, x, v,
-                  &def->velocity_gradient[0][0], id);
-    }
-    finish_births(world, (rp_local)total);
-    if (added != NULL) {
-        *added = total;
-    }
-    return RP_OK;
+    rp_particles_def def = rp_default_particles_def();
+    def.material = box->material;
+    def.spacing = world->def.dx / box->per_axis;
+    def.jitter = box->jitter;
+    def.field = box->field;
+    memcpy(def.velocity, box->velocity, sizeof def.velocity);
+    memcpy(def.velocity_gradient, box->velocity_gradient, sizeof def.velocity_gradient);
+    rp_shape *shape;
+    RP_TRY(rp_shape_box(lower, upper, &shape));
+    def.shape = shape;
+    const rp_result result = rp_world_add_particles(world, &def, added);
+    rp_shape_release(shape);
+    return result;
 }
 
 rp_points_def rp_default_points_def(void) { return (rp_points_def){.cookie = RP_DEF_COOKIE}; }
@@ -241,24 +412,30 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
         double local[3];
         RP_TRY(rp_layout_place(&world->set.layout, def->position + 3 * i, block, local));
     }
-    uint16_t group;
-    RP_TRY(rp_set_reserve_births(&world->set, (rp_local)def->count));
-    RP_TRY(add_group(world, def->material, def->field, def->volume, &group));
     if (first != NULL) {
         *first = world->next_id;
     }
+    if (world->def.plan) {
+        for (int64_t i = 0; i < def->count; i++) {
+            RP_TRY(rp_plan_count(world, def->position + 3 * i, def->field));
+        }
+        world->next_id += (uint64_t)def->count;
+        return RP_OK;
+    }
+    uint16_t group;
+    RP_TRY(rp_set_reserve_births(&world->set, (rp_local)def->count));
+    RP_TRY(add_group(world, def->material, def->field, def->volume, &group));
     static const double rest[3] = {0};
     for (int64_t i = 0; i < def->count; i++) {
-        put_birth(world, world->set.inbox.count + (rp_local)i, group, def->position + 3 * i,
+        put_birth(world, (rp_local)i, def->position + 3 * i,
                   def->velocity != NULL ? def->velocity + 3 * i : rest,
-                  def->gradient != NULL ? def->gradient + 9 * i : NULL,
-                  world->next_id + (uint64_t)i);
+                  def->gradient != NULL ? def->gradient + 9 * i : NULL);
     }
-    finish_births(world, (rp_local)def->count);
+    finish_births(world, (rp_local)def->count, group);
     return RP_OK;
 }
 
-static int compare_ids(const void *a, const void *b)
+int rp_compare_ids(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -266,7 +443,7 @@ static int compare_ids(const void *a, const void *b)
 
 static bool is_among(uint64_t id, const uint64_t *sorted, int64_t count)
 {
-    return bsearch(&id, sorted, (size_t)count, sizeof id, compare_ids) != NULL;
+    return bsearch(&id, sorted, (size_t)count, sizeof id, rp_compare_ids) != NULL;
 }
 
 // Take particles out of the inbox; the others keep their order. Returns how many went.
@@ -305,7 +482,7 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
     }
     if (count > 0) {
         memcpy(sorted, ids, (size_t)count * sizeof *ids);
-        qsort(sorted, (size_t)count, sizeof *sorted, compare_ids);
+        qsort(sorted, (size_t)count, sizeof *sorted, rp_compare_ids);
     }
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
@@ -323,6 +500,44 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
     return RP_OK;
 }
 
+rp_collider_def rp_default_collider_def(void)
+{
+    return (rp_collider_def){.contact = RP_STICKY, .cookie = RP_DEF_COOKIE};
+}
+
+rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
+{
+    if (def->cookie != RP_DEF_COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "collider: start from rp_default_collider_def()");
+    }
+    if (world->colliders == RP_COLLIDER_LIMIT) {
+        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d colliders", RP_COLLIDER_LIMIT);
+    }
+    if (def->shape == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "collider.shape: want a shape, got NULL");
+    }
+    if (def->contact != RP_STICKY && def->contact != RP_SLIP && def->contact != RP_SEPARATE) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "collider.contact: want RP_STICKY, RP_SLIP or RP_SEPARATE, got %d",
+                       (int)def->contact);
+    }
+    if (!(def->friction >= 0.0 && isfinite(def->friction))) {
+        return rp_fail(RP_ERR_ARGUMENT, "collider.friction: want >= 0, got %g", def->friction);
+    }
+    rp_collider *collider = &world->collider[world->colliders];
+    *collider = (rp_collider){.shape = rp_shape_retain(def->shape),
+                              .contact = def->contact,
+                              .friction = def->friction,
+                              .motion = def->motion};
+    if (def->name != NULL) {
+        snprintf(collider->name, sizeof collider->name, "%s", def->name);
+    } else {
+        snprintf(collider->name, sizeof collider->name, "%d", world->colliders);
+    }
+    world->colliders++;
+    return RP_OK;
+}
+
 rp_plane_def rp_default_plane_def(void)
 {
     return (rp_plane_def){.normal = {0.0, 1.0, 0.0}, .contact = RP_STICKY, .cookie = RP_DEF_COOKIE};
@@ -333,42 +548,24 @@ rp_result rp_world_add_plane(rp_world *world, const rp_plane_def *def)
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(RP_ERR_ARGUMENT, "plane: start from rp_default_plane_def()");
     }
-    if (world->planes == RP_PLANE_LIMIT) {
-        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d planes", RP_PLANE_LIMIT);
-    }
-    if (def->contact != RP_STICKY && def->contact != RP_SLIP && def->contact != RP_SEPARATE) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       "plane.contact: want RP_STICKY, RP_SLIP or RP_SEPARATE, got %d",
-                       (int)def->contact);
-    }
-    if (!(def->friction >= 0.0 && isfinite(def->friction))) {
-        return rp_fail(RP_ERR_ARGUMENT, "plane.friction: want >= 0, got %g", def->friction);
-    }
-    rp_plane plane = {.contact = def->contact, .friction = def->friction};
-    double norm2 = 0.0;
-    for (int a = 0; a < world->def.dimension; a++) {
-        plane.point[a] = def->point[a];
-        norm2 += def->normal[a] * def->normal[a];
-        if (!isfinite(def->point[a])) {
-            return rp_fail(RP_ERR_ARGUMENT, "plane.point[%d]: want a finite number, got %g", a,
-                           def->point[a]);
-        }
-    }
-    if (!(norm2 > 0.0 && isfinite(norm2))) {
-        return rp_fail(RP_ERR_ARGUMENT, "plane.normal: want a direction, got a vector of length %g",
-                       sqrt(norm2));
-    }
-    for (int a = 0; a < world->def.dimension; a++) {
-        plane.normal[a] = def->normal[a] / sqrt(norm2);
-    }
-    world->plane[world->planes++] = plane;
-    return RP_OK;
+    double point[3] = {0}, normal[3] = {0};
+    memcpy(point, def->point, (size_t)world->def.dimension * sizeof *point);
+    memcpy(normal, def->normal, (size_t)world->def.dimension * sizeof *normal);
+    rp_shape *shape;
+    RP_TRY(rp_shape_half_space(point, normal, &shape));
+    rp_collider_def collider = rp_default_collider_def();
+    collider.shape = shape;
+    collider.contact = def->contact;
+    collider.friction = def->friction;
+    const rp_result result = rp_world_add_collider(world, &collider);
+    rp_shape_release(shape);
+    return result;
 }
 
 rp_result rp_world_add_walls(rp_world *world, const double lower[3], const double upper[3],
                              rp_contact contact, double friction)
 {
-    const int before = world->planes;
+    const int before = world->colliders;
     for (int side = 0; side < 2 * world->def.dimension; side++) {
         rp_plane_def def = rp_default_plane_def();
         const int axis = side / 2;
@@ -386,7 +583,9 @@ rp_result rp_world_add_walls(rp_world *world, const double lower[3], const doubl
             result = rp_world_add_plane(world, &def);
         }
         if (result != RP_OK) {
-            world->planes = before;
+            while (world->colliders > before) {
+                rp_shape_release(world->collider[--world->colliders].shape);
+            }
             return result;
         }
     }

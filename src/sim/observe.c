@@ -1,5 +1,6 @@
 // Looking at a world: columns, sums, and its whole state as bytes.
 #include "base/result.h"
+#include "model/material.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -15,21 +16,8 @@ typedef struct particle {
 
 static double value(const particle *p, rp_column_id column, int comp)
 {
-    if (p->page != NULL) {
-        return rp_set_value(p->set, column, p->slot, comp, p->page);
-    }
-    const void *at = rp_set_birth(p->set, column, p->slot, comp);
-    switch (rp_field_table[column].kind) {
-    case RP_KIND_U16:
-        return *(const uint16_t *)at;
-    case RP_KIND_U64:
-        return (double)*(const uint64_t *)at;
-    case RP_KIND_POSITION:
-        return *(const double *)at;
-    case RP_KIND_REAL:
-        break;
-    }
-    return p->set->column[column].bytes == 4 ? *(const float *)at : *(const double *)at;
+    return p->page != NULL ? rp_set_value(p->set, column, p->slot, comp, p->page)
+                           : rp_set_birth_read(p->set, column, p->slot, comp);
 }
 
 // The living particle after this one, in memory order; false at the end. Start with page = NULL,
@@ -117,12 +105,53 @@ void rp_world_totals(const rp_world *world, rp_totals *out)
             trace += c < dim ? e : 0.0;
             square += (c < dim ? 1.0 : 2.0) * e * e;
         }
-        const double mu = def->young / (2.0 * (1.0 + def->poisson));
-        const double lambda =
-            def->young * def->poisson / ((1.0 + def->poisson) * (1.0 - 2.0 * def->poisson));
-        out->elastic += g->volume * (mu * square + 0.5 * lambda * trace * trace);
+        const rp_lame lame = rp_lame_parameters(def->young, def->poisson);
+        out->elastic += g->volume * (lame.mu * square + 0.5 * lame.lambda * trace * trace);
     }
     for (int a = 0; a < 3 && out->mass > 0.0; a++) {
         out->center[a] /= out->mass;
     }
+}
+
+bool rp_world_failure(const rp_world *world, rp_failure *out)
+{
+    *out = world->failure;
+    return world->failed;
+}
+
+// Not finite, or faster than a cell a step.
+static bool is_guilty(const particle *p, const rp_world *world)
+{
+    double sum = 0.0, v2 = 0.0;
+    for (int c = 0; c <= RP_COL_STRAIN; c++) {
+        for (int i = 0; i < p->set->column[c].comps; i++) {
+            const double x = value(p, c, i);
+            sum += fabs(x);
+            v2 += c == RP_COL_VELOCITY ? x * x : 0.0;
+        }
+    }
+    const double dt = world->failed ? world->failure.dt : world->stats.dt;
+    return !isfinite(sum) || sqrt(v2) * dt > world->def.dx;
+}
+
+int64_t rp_world_guilty(const rp_world *world, uint64_t *ids, int64_t capacity)
+{
+    int64_t count = 0;
+    FOR_PARTICLES(p, world)
+    {
+        const uint64_t id = p.page != NULL ? *(uint64_t *)rp_set_at(p.set, RP_COL_ID, p.slot, 0)
+                                           : *(uint64_t *)rp_set_birth(p.set, RP_COL_ID, p.slot, 0);
+        const bool blamed = world->failed && id == world->failure.particle;
+        if (is_guilty(&p, world) || blamed) {
+            if (count < capacity) {
+                ids[count] = id;
+            }
+            count++;
+        }
+    }
+    const int64_t kept = count < capacity ? count : capacity;
+    if (kept > 0) {
+        qsort(ids, (size_t)kept, sizeof *ids, rp_compare_ids);
+    }
+    return count;
 }

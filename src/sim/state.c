@@ -1,77 +1,50 @@
-// The whole state of a world as one block of bytes: a header, what owners registered, the page
-// table and the columns in memory order. Restoring does not sort, so that a run goes on bit for
-// bit.
+// The whole state of a world as one block of bytes (core/state.h). Restoring does not sort, so that
+// a run goes on bit for bit.
+#include "core/state.h"
+
 #include "base/result.h"
 #include "sim/world.h"
 
 #include <math.h>
 #include <string.h>
 
-#define STATE_MAGIC 0x3145544154535052ull // "RPSTATE1", little-endian
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are little-endian");
-
-typedef struct state_header {
-    uint64_t magic, bytes;
-    uint64_t seed;
-    double h, fps;
-    int32_t period[3], fields;
-    int32_t dim, order, precision, columns; // bit mask
-    int32_t groups, pages, slots, count, doomed, births;
-    double travel;
-} state_header;
-
-// Stands before a saved state, so that it can be freed after its world is gone.
-typedef struct saved_block {
-    _Alignas(RP_CACHE_LINE) rp_allocator allocator;
-    size_t bytes;
-} saved_block;
-
-typedef struct page_record {
-    int32_t block[3], field, first, count;
-} page_record;
-
-// Walks the same places in the same order for measuring, writing and reading.
-typedef struct cursor {
-    char *out;      // writing to, or NULL
-    const char *in; // reading from, or NULL
-    size_t at;
-} cursor;
-
-static void pass(cursor *c, void *data, size_t bytes)
-{
-    if (c->out != NULL && bytes > 0) {
-        memcpy(c->out + c->at, data, bytes);
-    } else if (c->in != NULL && bytes > 0) {
-        memcpy(data, c->in + c->at, bytes);
-    }
-    c->at += bytes;
-}
-
-static state_header header_of(const rp_world *world)
+static rp_state_header header_of(const rp_world *world)
 {
     const rp_set *set = &world->set;
-    state_header h = {
-        .magic = STATE_MAGIC,
+    rp_state_header h = {
+        .magic = RP_STATE_MAGIC,
         .seed = world->def.seed,
         .h = set->layout.h,
         .fps = world->def.fps,
+        .travel = set->travel,
         .period = {set->layout.period[0], set->layout.period[1], set->layout.period[2]},
         .fields = world->def.fields,
         .dim = set->layout.dim,
         .order = set->layout.order,
         .precision = (int32_t)set->layout.precision,
+        .entries = world->registry.entries,
         .groups = set->groups,
         .pages = set->pages,
         .slots = set->slots,
         .count = set->count,
         .doomed = set->doomed,
         .births = set->inbox.count,
-        .travel = set->travel,
     };
     for (int c = 0; c < RP_COL_COUNT; c++) {
         h.columns |= (int32_t)rp_set_has(set, c) << c;
     }
     return h;
+}
+
+static void entries_of(const rp_world *world, rp_state_entry entry[RP_REGISTRY_LIMIT])
+{
+    memset(entry, 0, RP_REGISTRY_LIMIT * sizeof *entry);
+    for (int i = 0; i < world->registry.entries; i++) {
+        const rp_registry_entry *from = &world->registry.entry[i];
+        RP_ASSERT(strlen(from->name) < sizeof entry[i].name);
+        strcpy(entry[i].name, from->name);
+        entry[i].bytes = from->bytes;
+    }
 }
 
 // Bytes of a column's slots or of its births.
@@ -82,134 +55,71 @@ static size_t column_bytes(const rp_set *set, int c, rp_local particles, bool bi
     return (size_t)particles * column->comps * each;
 }
 
-// Everything after the header.
-static void pass_body(rp_world *world, cursor *c, const state_header *h)
+// Copy a part to its place and clear what lies between it and the next.
+static void put(char *state, size_t at, const void *data, size_t bytes)
 {
-    rp_set *set = &world->set;
-    for (int i = 0; i < world->registry.entries; i++) {
-        const rp_registry_entry *entry = &world->registry.entry[i];
-        pass(c, entry->data, entry->bytes);
+    if (bytes > 0) {
+        memcpy(state + at, data, bytes);
     }
-    for (int32_t p = 0; p < h->pages; p++) {
-        page_record record = {0};
-        if (c->out != NULL) {
-            const rp_page *page = &rp_set_page(set)[p];
-            record = (page_record){.block = {page->block[0], page->block[1], page->block[2]},
-                                   .field = page->field,
-                                   .first = page->first,
-                                   .count = page->count};
-        }
-        pass(c, &record, sizeof record);
-        if (c->in != NULL) {
-            rp_page *page = &rp_set_page(set)[p];
-            *page = (rp_page){.key = rp_block_key(record.block),
-                              .field = (uint16_t)record.field,
-                              .first = record.first,
-                              .count = record.count};
-            memcpy(page->block, record.block, sizeof page->block);
-        }
+    memset(state + at + bytes, 0, -(at + bytes) % RP_STATE_ALIGN);
+}
+
+static void put_tables(char *state, const rp_state_view *view, const rp_set *set)
+{
+    for (rp_local i = 0; i < set->groups; i++) {
+        const rp_group *g = &rp_set_group(set)[i];
+        const rp_state_group group = {
+            .material = g->material, .field = g->field, .volume = g->volume, .mass = g->mass};
+        put(state, view->group_at + (size_t)i * sizeof group, &group, sizeof group);
     }
-    for (int i = 0; i < RP_COL_COUNT; i++) {
-        if (rp_set_has(set, i)) {
-            pass(c, set->column[i].buffer.data, column_bytes(set, i, h->slots, false));
-            pass(c, set->inbox.column[i].data, column_bytes(set, i, h->births, true));
-        }
+    for (rp_local i = 0; i < set->pages; i++) {
+        const rp_page *p = &rp_set_page(set)[i];
+        const rp_state_page page = {.block = {p->block[0], p->block[1], p->block[2]},
+                                    .field = p->field,
+                                    .first = p->first,
+                                    .count = p->count};
+        put(state, view->page_at + (size_t)i * sizeof page, &page, sizeof page);
     }
 }
 
 rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
 {
-    // the walk is the same in both directions, so it takes a world that it may write to; here it
-    // reads
-    rp_world *readable = (rp_world *)(uintptr_t)world;
-    state_header h = header_of(world);
+    const rp_set *set = &world->set;
+    rp_state_header h = header_of(world);
+    rp_state_entry entry[RP_REGISTRY_LIMIT];
+    rp_state_view view;
     *data = NULL;
-    cursor measure = {0};
-    pass_body(readable, &measure, &h);
-    h.bytes = sizeof h + measure.at;
-    saved_block *block = rp_new(&world->allocator, sizeof *block + h.bytes, "a saved state");
-    if (block == NULL) {
+    entries_of(world, entry);
+    RP_TRY(rp_state_measure(&h, entry, &view));
+    h.bytes = view.bytes;
+    char *state = rp_state_new(&world->allocator, view.bytes);
+    if (state == NULL) {
         return RP_ERR_MEMORY;
     }
-    *block = (saved_block){.allocator = world->allocator, .bytes = sizeof *block + h.bytes};
-    *data = block + 1;
-    memcpy(*data, &h, sizeof h);
-    cursor write = {.out = (char *)*data + sizeof h};
-    pass_body(readable, &write, &h);
-    *size = h.bytes;
+    put(state, 0, &h, sizeof h);
+    put(state, sizeof h, entry, (size_t)h.entries * sizeof *entry);
+    for (int i = 0; i < h.entries; i++) {
+        put(state, view.entry_at[i], world->registry.entry[i].data, entry[i].bytes);
+    }
+    put_tables(state, &view, set);
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (rp_set_has(set, c)) {
+            put(state, view.slots_at[c], set->column[c].buffer.data,
+                column_bytes(set, c, h.slots, false));
+            put(state, view.births_at[c], set->inbox.column[c].data,
+                column_bytes(set, c, h.births, true));
+        }
+    }
+    *data = state;
+    *size = view.bytes;
     return RP_OK;
 }
 
-void rp_state_free(void *data)
-{
-    if (data != NULL) {
-        saved_block *block = (saved_block *)data - 1;
-        const rp_allocator a = block->allocator;
-        rp_delete(&a, block, block->bytes);
-    }
-}
+// ---- is it a state of this world? It comes from outside: nothing in it is trusted ----
 
-// Would these pages and particles make a set? A state comes from outside: nothing in it is trusted.
-static rp_result check_pages(const rp_world *world, const state_header *h, const char *pages)
+static rp_result check_header(const rp_world *world, const rp_state_view *view)
 {
-    int64_t end = 0, alive = 0;
-    uint64_t last_key = 0;
-    int32_t last_field = -1;
-    for (int32_t p = 0; p < h->pages; p++) {
-        page_record r;
-        memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
-        bool good = r.first % RP_LANES == 0 && r.first >= end && r.count > 0 &&
-                    (int64_t)r.first + r.count <= h->slots && r.field >= 0 &&
-                    r.field < world->def.fields && (h->dim == 3 || r.block[2] == 0);
-        for (int a = 0; a < 3; a++) {
-            good = good && r.block[a] > -RP_BLOCK_LIMIT && r.block[a] < RP_BLOCK_LIMIT - 1;
-        }
-        // in key order, and none twice
-        const uint64_t key = good ? rp_block_key(r.block) : 0;
-        good = good && (p == 0 || key > last_key || (key == last_key && r.field > last_field));
-        if (!good) {
-            return rp_fail(RP_ERR_ARGUMENT, "state: page %d is damaged", p);
-        }
-        last_key = key;
-        last_field = r.field;
-        end = (int64_t)r.first + r.count;
-        alive += r.count;
-    }
-    if (alive != h->count) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: pages hold %lld particles, the header says %d",
-                       (long long)alive, h->count);
-    }
-    return RP_OK;
-}
-
-static rp_result check_time(const rp_world *world, const char *registry)
-{
-    for (int i = 0; i < world->registry.entries; i++) {
-        const rp_registry_entry *entry = &world->registry.entry[i];
-        if (entry->data == &world->time) {
-            rp_time t;
-            memcpy(&t, registry, sizeof t);
-            if (!(t.frame >= 0 && t.step >= 0 && t.part >= 0.0 && t.part < 1.0)) {
-                return rp_fail(RP_ERR_ARGUMENT, "state: frame %lld, step %lld, part %g is no time",
-                               (long long)t.frame, (long long)t.step, t.part);
-            }
-        }
-        registry += entry->bytes;
-    }
-    return RP_OK;
-}
-
-static rp_result check_header(const rp_world *world, const void *data, size_t size, state_header *h)
-{
-    const rp_set *set = &world->set;
-    if (size < sizeof *h) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: %zu bytes are too few for a state", size);
-    }
-    memcpy(h, data, sizeof *h);
-    if (h->magic != STATE_MAGIC) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: these bytes are no state of this version");
-    }
-    const state_header own = header_of(world);
+    const rp_state_header *h = view->header, own = header_of(world);
     const struct {
         const char *name;
         double state, world;
@@ -224,7 +134,6 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
         {"period[2] in blocks", h->period[2], own.period[2]},
         {"fields", h->fields, own.fields},
         {"columns", h->columns, own.columns},
-        {"groups", h->groups, own.groups},
     };
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         if (same[i].state != same[i].world) {
@@ -235,95 +144,138 @@ static rp_result check_header(const rp_world *world, const void *data, size_t si
     if (h->seed != own.seed) {
         return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: its seed differs");
     }
-    if (h->pages < 0 || h->slots < 0 || h->births < 0 || h->slots % RP_LANES != 0 || h->count < 0 ||
-        h->doomed < 0 || h->doomed > h->count) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: negative counts");
-    }
-    size_t want = sizeof *h + (size_t)h->pages * sizeof(page_record);
-    for (int i = 0; i < world->registry.entries; i++) {
-        want += world->registry.entry[i].bytes;
-    }
-    for (int i = 0; i < RP_COL_COUNT; i++) {
-        want += column_bytes(set, i, h->slots, false) + column_bytes(set, i, h->births, true);
-    }
-    if (h->bytes != want || size < want) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: %zu bytes, want %zu: cut off or damaged", size,
-                       want);
+    rp_state_entry entry[RP_REGISTRY_LIMIT];
+    entries_of(world, entry);
+    if (h->entries != own.entries ||
+        memcmp(entry, view->entry, (size_t)own.entries * sizeof *entry) != 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: it saves other things");
     }
     return RP_OK;
 }
 
-static uint16_t group_at(const char *groups, int64_t i)
+static rp_result check_time(const rp_world *world, const rp_state_view *view)
 {
-    uint16_t group;
-    memcpy(&group, groups + i * (int64_t)sizeof group, sizeof group);
-    return group;
+    for (int i = 0; i < world->registry.entries; i++) {
+        if (world->registry.entry[i].data == &world->time) {
+            const rp_time *t = rp_state_at(view, view->entry_at[i]);
+            if (!(t->frame >= 0 && t->step >= 0 && t->part >= 0.0 && t->part < 1.0)) {
+                return rp_fail(RP_ERR_ARGUMENT, "state: frame %lld, step %lld, part %g is no time",
+                               (long long)t->frame, (long long)t->step, t->part);
+            }
+        }
+    }
+    return RP_OK;
 }
 
-// Every group must exist, in lanes past a page's end too: kernels index tables with it. Only births
-// have none that are dead.
-static rp_result check_groups(const rp_world *world, const char *groups, int64_t count,
-                              int64_t *dead)
+static rp_result check_groups(const rp_world *world, const rp_state_view *view)
+{
+    for (int32_t i = 0; i < view->header->groups; i++) {
+        const rp_state_group *g = &view->group[i];
+        if (g->material < 0 || g->material >= world->materials || g->field < 0 ||
+            g->field >= world->def.fields || !(g->volume > 0.0 && isfinite(g->volume))) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: group %d is damaged", i);
+        }
+        const double mass = world->material[g->material].density * g->volume;
+        if (g->mass != mass) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "state: made by another world: a particle of group %d weighs %g kg "
+                           "there, %g kg here",
+                           i, g->mass, mass);
+        }
+    }
+    return RP_OK;
+}
+
+// Would these pages make a set?
+static rp_result check_pages(const rp_world *world, const rp_state_view *view)
+{
+    const rp_state_header *h = view->header;
+    int64_t end = 0, alive = 0;
+    uint64_t last_key = 0;
+    int32_t last_field = -1;
+    for (int32_t p = 0; p < h->pages; p++) {
+        const rp_state_page *r = &view->page[p];
+        bool good = r->first % RP_LANES == 0 && r->first >= end && r->count > 0 &&
+                    (int64_t)r->first + r->count <= h->slots && r->field >= 0 &&
+                    r->field < world->def.fields && (h->dim == 3 || r->block[2] == 0);
+        for (int a = 0; a < 3; a++) {
+            good = good && r->block[a] > -RP_BLOCK_LIMIT && r->block[a] < RP_BLOCK_LIMIT - 1;
+        }
+        // in key order, and none twice
+        const uint64_t key = good ? rp_block_key(r->block) : 0;
+        good = good && (p == 0 || key > last_key || (key == last_key && r->field > last_field));
+        if (!good) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: page %d is damaged", p);
+        }
+        last_key = key;
+        last_field = r->field;
+        end = (int64_t)r->first + r->count;
+        alive += r->count;
+    }
+    if (alive != h->count) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: pages hold %lld particles, the header says %d",
+                       (long long)alive, h->count);
+    }
+    return RP_OK;
+}
+
+// Every group must exist, in lanes past a page's end too: kernels index tables with it.
+static rp_result count_dead(const rp_state_view *view, const uint16_t *group, int64_t count,
+                            int64_t *dead)
 {
     *dead = 0;
     for (int64_t i = 0; i < count; i++) {
-        const uint16_t group = group_at(groups, i);
-        *dead += group == RP_GROUP_DEAD;
-        if (group >= world->set.groups && group != RP_GROUP_DEAD) {
-            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, this world has %d",
-                           group, world->set.groups);
+        *dead += group[i] == RP_GROUP_DEAD;
+        if (group[i] >= view->header->groups && group[i] != RP_GROUP_DEAD && group[i] != 0) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, there are %d", group[i],
+                           view->header->groups);
         }
     }
     return RP_OK;
 }
 
 // The dead wait for a sort, which nothing else would ask for: they must be as many as the header
-// says, and all of them particles.
-static rp_result check_dead(const rp_world *world, const state_header *h, const char *pages,
-                            const char *slot_groups, const char *birth_groups)
+// says, and all of them particles; none is born dead.
+static rp_result check_dead(const rp_state_view *view)
 {
+    const rp_state_header *h = view->header;
+    const uint16_t *slots = rp_state_at(view, view->slots_at[RP_COL_GROUP]);
+    const uint16_t *births = rp_state_at(view, view->births_at[RP_COL_GROUP]);
     int64_t in_slots, in_births, in_pages = 0;
-    RP_TRY(check_groups(world, slot_groups, h->slots, &in_slots));
-    RP_TRY(check_groups(world, birth_groups, h->births, &in_births));
+    RP_TRY(count_dead(view, slots, h->slots, &in_slots));
+    RP_TRY(count_dead(view, births, h->births, &in_births));
     for (int32_t p = 0; p < h->pages; p++) {
-        page_record r;
-        memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
-        for (int64_t slot = r.first; slot < (int64_t)r.first + r.count; slot++) {
-            in_pages += group_at(slot_groups, slot) == RP_GROUP_DEAD;
+        for (int32_t i = 0; i < view->page[p].count; i++) {
+            in_pages += slots[view->page[p].first + i] == RP_GROUP_DEAD;
         }
     }
     if (in_births != 0 || in_slots != h->doomed || in_pages != h->doomed) {
         return rp_fail(RP_ERR_ARGUMENT, "state: the dead are not as many as the header says");
+    }
+    if (h->groups == 0 && h->count + (int64_t)h->births > 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: particles, but no group that they belong to");
     }
     return RP_OK;
 }
 
 // Kernels address arenas by position, so a particle must be where its page and `travel` say it can
 // be. Beyond the limit of travel the next step sorts first, and the sort looks for itself.
-static rp_result check_positions(const rp_world *world, const state_header *h, const char *pages,
-                                 const char *column)
+static rp_result check_positions(const rp_state_view *view)
 {
-    const rp_layout *l = &world->set.layout;
+    const rp_state_header *h = view->header;
+    const rp_layout *l = &view->layout;
+    const int32_t *fixed = rp_state_at(view, view->slots_at[RP_COL_POSITION]);
+    const double *real = rp_state_at(view, view->slots_at[RP_COL_POSITION]);
     if (!(h->travel >= 0.0 && isfinite(h->travel))) {
         return rp_fail(RP_ERR_ARGUMENT, "state: travel of %g cells", h->travel);
     }
     for (int32_t p = 0; p < h->pages && h->travel <= RP_TRAVEL_LIMIT; p++) {
-        page_record r;
-        memcpy(&r, pages + (size_t)p * sizeof r, sizeof r);
-        for (int64_t slot = r.first; slot < (int64_t)r.first + r.count; slot++) {
+        const rp_state_page *r = &view->page[p];
+        for (int64_t slot = r->first; slot < (int64_t)r->first + r->count; slot++) {
             for (int a = 0; a < l->dim; a++) {
-                const char *at =
-                    column + (((slot / RP_LANES) * l->dim + a) * RP_LANES + slot % RP_LANES) *
-                                 rp_real_bytes(l);
-                int32_t fixed;
-                double cell;
-                if (l->precision == RP_SINGLE) {
-                    memcpy(&fixed, at, sizeof fixed);
-                    cell = fixed >> RP_FIXED_BITS;
-                } else {
-                    memcpy(&cell, at, sizeof cell);
-                    cell = floor(cell);
-                }
+                const int64_t at = ((slot / RP_LANES) * l->dim + a) * RP_LANES + slot % RP_LANES;
+                const double cell = l->precision == RP_SINGLE ? (double)(fixed[at] >> RP_FIXED_BITS)
+                                                              : floor(real[at]);
                 if (!(cell >= -1.0 && cell <= l->cells[a])) {
                     return rp_fail(RP_ERR_ARGUMENT, "state: a particle of page %d lies outside it",
                                    p);
@@ -334,58 +286,117 @@ static rp_result check_positions(const rp_world *world, const state_header *h, c
     return RP_OK;
 }
 
-rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
+static rp_result check_state(const rp_world *world, const rp_state_view *view)
+{
+    RP_TRY(check_header(world, view));
+    RP_TRY(check_time(world, view));
+    RP_TRY(check_groups(world, view));
+    RP_TRY(check_pages(world, view));
+    RP_TRY(check_positions(view));
+    return check_dead(view);
+}
+
+// ---- take it over ----
+
+// Room for everything, keeping what is there in case one of them fails.
+static rp_result make_room(rp_world *world, const rp_state_header *h)
 {
     rp_set *set = &world->set;
     const rp_allocator *a = &world->allocator;
-    state_header h;
-    RP_TRY(check_header(world, data, size, &h));
-
-    // find the parts that must be checked before anything is overwritten
-    const char *registry = (const char *)data + sizeof h, *pages = registry;
-    for (int i = 0; i < world->registry.entries; i++) {
-        pages += world->registry.entry[i].bytes;
-    }
-    RP_TRY(check_time(world, registry));
-    RP_TRY(check_pages(world, &h, pages));
-    const char *at = pages + (size_t)h.pages * sizeof(page_record);
-    for (int i = 0; i < RP_COL_COUNT; i++) {
-        const size_t slots = column_bytes(set, i, h.slots, false);
-        if (i == RP_COL_POSITION) {
-            RP_TRY(check_positions(world, &h, pages, at));
-        } else if (i == RP_COL_GROUP) {
-            RP_TRY(check_dead(world, &h, pages, at, at + slots));
-        }
-        at += slots + column_bytes(set, i, h.births, true);
-    }
-
-    // room for everything, keeping what is there in case one of them fails
-    RP_TRY(rp_buffer_reserve(&set->page_buffer, a, (size_t)h.pages * sizeof(rp_page),
+    RP_TRY(rp_world_reserve_groups(world, h->groups));
+    RP_TRY(rp_buffer_reserve(&set->page_buffer, a, (size_t)h->pages * sizeof(rp_page),
                              (size_t)set->pages * sizeof(rp_page), "pages"));
     for (int i = 0; i < RP_COL_COUNT; i++) {
         if (rp_set_has(set, i)) {
             RP_TRY(
-                rp_buffer_reserve(&set->column[i].buffer, a, column_bytes(set, i, h.slots, false),
+                rp_buffer_reserve(&set->column[i].buffer, a, column_bytes(set, i, h->slots, false),
                                   column_bytes(set, i, set->slots, false), rp_field_table[i].name));
-            RP_TRY(rp_buffer_reserve(&set->inbox.column[i], a, column_bytes(set, i, h.births, true),
-                                     column_bytes(set, i, set->inbox.count, true),
-                                     "particles to be born"));
+            RP_TRY(rp_buffer_reserve(
+                &set->inbox.column[i], a, column_bytes(set, i, h->births, true),
+                column_bytes(set, i, set->inbox.count, true), "particles to be born"));
         }
     }
+    return RP_OK;
+}
 
-    cursor read = {.in = (const char *)data + sizeof h};
-    pass_body(world, &read, &h);
-    set->pages = h.pages;
-    set->slots = h.slots;
-    set->count = h.count;
-    set->doomed = h.doomed;
-    set->inbox.count = h.births;
-    set->travel = h.travel;
-    for (int i = 0; i < RP_COL_COUNT && h.births == 0; i++) {
-        rp_buffer_free(&set->inbox.column[i], a);
+static void take(void *to, const rp_state_view *view, size_t at, size_t bytes)
+{
+    if (bytes > 0) {
+        memcpy(to, rp_state_at(view, at), bytes);
+    }
+}
+
+static void take_tables(rp_world *world, const rp_state_view *view)
+{
+    rp_set *set = &world->set;
+    set->groups = 0;
+    world->lightest = 0.0;
+    for (int32_t i = 0; i < view->header->groups; i++) {
+        const rp_state_group *g = &view->group[i];
+        const rp_group group = {.material = (uint16_t)g->material,
+                                .field = (uint16_t)g->field,
+                                .volume = g->volume,
+                                .mass = g->mass};
+        rp_world_put_group(world, &group);
+    }
+    for (int32_t i = 0; i < view->header->pages; i++) {
+        const rp_state_page *r = &view->page[i];
+        rp_set_page(set)[i] = (rp_page){.key = rp_block_key(r->block),
+                                        .block = {r->block[0], r->block[1], r->block[2]},
+                                        .field = (uint16_t)r->field,
+                                        .first = r->first,
+                                        .count = r->count};
+    }
+}
+
+static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
+{
+    rp_set *set = &world->set;
+    rp_state_view view;
+    RP_TRY(rp_state_view_make(data, size, &view));
+    const rp_state_header *h = view.header;
+    RP_TRY(check_state(world, &view));
+    RP_TRY(make_room(world, h));
+
+    for (int i = 0; i < world->registry.entries; i++) {
+        const rp_registry_entry *entry = &world->registry.entry[i];
+        take(entry->data, &view, view.entry_at[i], entry->bytes);
+    }
+    take_tables(world, &view);
+    for (int i = 0; i < RP_COL_COUNT; i++) {
+        if (rp_set_has(set, i)) {
+            take(set->column[i].buffer.data, &view, view.slots_at[i],
+                 column_bytes(set, i, h->slots, false));
+            take(set->inbox.column[i].data, &view, view.births_at[i],
+                 column_bytes(set, i, h->births, true));
+        }
+    }
+    set->pages = h->pages;
+    set->slots = h->slots;
+    set->count = h->count;
+    set->doomed = h->doomed;
+    set->inbox.count = h->births;
+    set->travel = h->travel;
+    for (int i = 0; i < RP_COL_COUNT && h->births == 0; i++) {
+        rp_buffer_free(&set->inbox.column[i], &world->allocator);
     }
     rp_set_mark_mixed(set);
     world->grid.pages = 0; // built again by the next step
     world->failed = false;
     return RP_OK;
+}
+
+rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
+{
+    if ((uintptr_t)data % RP_STATE_ALIGN == 0) {
+        return restore_aligned(world, data, size);
+    }
+    void *copy = rp_state_new(&world->allocator, size);
+    if (copy == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    memcpy(copy, data, size);
+    const rp_result result = restore_aligned(world, copy, size);
+    rp_state_free(copy);
+    return result;
 }

@@ -18,14 +18,12 @@ const char *rp_stage_name(rp_stage stage)
     return stage >= 0 && stage < RP_STAGE_COUNT ? names[stage] : "?";
 }
 
-static double world_time(const rp_world *world)
+double rp_world_time(const rp_world *world)
 {
     return ((double)world->time.frame + world->time.part) / world->def.fps;
 }
 
-// The least of all limits, then cut so that the frame ends on a whole number of equal steps.
-// Returns how many of them are left.
-static double choose_dt(rp_world *world, rp_step *step)
+double rp_world_choose_dt(rp_world *world, rp_step *step)
 {
     rp_limit limit[RP_LIMITER_COUNT];
     const int limits = world->solver->limits(world->solver_state, step, limit);
@@ -54,34 +52,33 @@ static rp_result gravity_now(const rp_world *world, double out[3])
         out[a] = world->def.gravity[a];
     }
     if (f->call != NULL) {
-        f->call(f->context, world_time(world), out);
+        RP_TRY(f->call(f->context, rp_world_time(world), out));
     }
     for (int a = 0; a < world->def.dimension; a++) {
         if (!isfinite(out[a])) {
             return rp_fail(RP_ERR_ARGUMENT,
                            "world.gravity_of_time gave %g along axis %d at t = %g s", out[a], a,
-                           world_time(world));
+                           rp_world_time(world));
         }
     }
     return RP_OK;
 }
 
-// All of a step's arithmetic, so that none of it runs in the host's float mode.
-static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
+rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
 {
-    const rp_matter matter = {.law = world->laws,
-                              .group = world->group_reals.data,
-                              .group_law = world->group_laws.data,
-                              .stiffness = world->stiffness,
-                              .lightest = world->lightest};
-    rp_step step = {
+    *matter = (rp_matter){.law = world->laws,
+                          .group = world->group_reals.data,
+                          .group_law = world->group_laws.data,
+                          .stiffness = world->stiffness,
+                          .lightest = world->lightest};
+    return (rp_step){
         .set = &world->set,
         .sets = 1,
         .grid = &world->grid,
         .kernels = world->kernels,
-        .plane = world->plane,
-        .planes = world->planes,
-        .matter = &matter,
+        .collider = world->collider,
+        .colliders = world->colliders,
+        .matter = matter,
         .transfer = world->def.transfer,
         .flip = world->def.flip,
         .cfl = world->def.cfl,
@@ -91,14 +88,30 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
         .threads = world->threads,
         .scratch = &world->scratch,
         .stats = &world->stats,
+        .failure = &world->failure,
         .time = world->time,
     };
+}
+
+// All of a step's arithmetic, so that none of it runs in the host's float mode.
+static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
+{
+    rp_matter matter;
+    rp_step step = rp_world_make_step(world, &matter);
     RP_TRY(gravity_now(world, step.gravity));
-    const double steps = choose_dt(world, &step);
+    const double steps = rp_world_choose_dt(world, &step);
     if (!(step.dt > 1e-12 / world->def.fps)) {
         world->failed = true;
+        world->failure = (rp_failure){.particle = RP_NO_PARTICLE,
+                                      .step = world->time.step,
+                                      .dt = step.dt,
+                                      .limiter = world->stats.limiter};
         return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,
                        rp_limiter_name(world->stats.limiter));
+    }
+
+    for (int i = 0; i < world->colliders; i++) {
+        RP_TRY(rp_collider_move(&world->collider[i], rp_world_time(world), step.dt));
     }
 
     rp_arena_reset(&world->scratch);
@@ -119,12 +132,32 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     return RP_OK;
 }
 
-rp_result rp_world_step(rp_world *world)
+static rp_result check_steppable(const rp_world *world)
 {
+    if (world->def.plan) {
+        return rp_fail(RP_ERR_ARGUMENT, "this world is only planned: it has no particles");
+    }
     if (world->failed) {
         return rp_fail(RP_ERR_DIVERGED,
                        "this world has failed in an earlier step; restore a state first");
     }
+    return RP_OK;
+}
+
+rp_result rp_world_prepare(rp_world *world)
+{
+    RP_TRY(check_steppable(world));
+    rp_matter matter;
+    rp_step step = rp_world_make_step(world, &matter);
+    const rp_float_mode mode = rp_float_mode_enter();
+    const rp_result result = world->solver->prepare(world->solver_state, &step);
+    rp_float_mode_leave(mode);
+    return result;
+}
+
+rp_result rp_world_step(rp_world *world)
+{
+    RP_TRY(check_steppable(world));
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = step_in_mode(world);
     rp_float_mode_leave(mode);
@@ -145,7 +178,7 @@ void rp_world_stats(const rp_world *world, rp_stats *out)
     *out = world->stats;
     out->frame = world->time.frame;
     out->step = world->time.step;
-    out->time = world_time(world);
+    out->time = rp_world_time(world);
     out->particles = world->set.count + world->set.inbox.count - world->set.doomed;
     out->pages = world->set.pages;
     out->node_pages = world->grid.pages;

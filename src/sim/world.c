@@ -174,6 +174,10 @@ void rp_world_destroy(rp_world *world)
         rp_set_free(&world->set);
         rp_grid_free(&world->grid);
     }
+    for (int i = 0; i < world->colliders; i++) {
+        rp_shape_release(world->collider[i].shape);
+    }
+    rp_plan_free(world);
     rp_buffer_free(&world->group_reals, a);
     rp_buffer_free(&world->group_laws, a);
     rp_arena_free(&world->scratch);

@@ -5,7 +5,19 @@
 #include "core/grid.h"
 #include "solver/solver.h"
 
-enum { RP_MATERIAL_LIMIT = 256, RP_PLANE_LIMIT = 64 };
+enum { RP_MATERIAL_LIMIT = 256, RP_COLLIDER_LIMIT = 256 };
+
+// Particles per block of a world that is only planned: open addressing, count 0 is free.
+typedef struct rp_plan_block {
+    uint64_t key;
+    int32_t block[3];
+    uint16_t field;
+    int64_t count;
+} rp_plan_block;
+typedef struct rp_plan_table {
+    rp_buffer buffer;
+    size_t size, used; // places in all, a power of two; places taken
+} rp_plan_table;
 
 struct rp_world {
     // described once
@@ -16,8 +28,8 @@ struct rp_world {
     const rp_solver *solver;
     rp_material_def material[RP_MATERIAL_LIMIT];
     int materials;
-    rp_plane plane[RP_PLANE_LIMIT];
-    int planes;
+    rp_collider collider[RP_COLLIDER_LIMIT];
+    int colliders;
     int threads;
 
     // what kernels read of the groups, kept beside set.group
@@ -36,4 +48,25 @@ struct rp_world {
     rp_arena scratch;
     rp_stats stats; // born, removed and sorts are state too
     bool failed;    // a step diverged: readable, but not to be stepped
+    rp_failure failure;
+
+    rp_plan_table plan; // of a world that only counts
 };
+
+// Room for this many groups in all, then one group more, which cannot fail.
+rp_result rp_world_reserve_groups(rp_world *world, int groups);
+uint16_t rp_world_put_group(rp_world *world, const rp_group *group);
+
+// One particle that a plan counts.
+rp_result rp_plan_count(rp_world *world, const double x[3], int field);
+void rp_plan_free(rp_world *world);
+
+// For qsort and bsearch.
+int rp_compare_ids(const void *a, const void *b);
+
+double rp_world_time(const rp_world *world);
+// All that a solver may see of this world; the length of the step is not chosen yet.
+rp_step rp_world_make_step(rp_world *world, rp_matter *matter);
+// The least of all limits, then cut so that the frame ends on a whole number of equal steps.
+// @return how many of them are left
+double rp_world_choose_dt(rp_world *world, rp_step *step);

@@ -2,7 +2,7 @@
 // rp_step, so a solver never sees the world.
 #pragma once
 
-#include "collide/plane.h"
+#include "collide/collider.h"
 #include "core/registry.h"
 #include "kernel/kernels.h"
 
@@ -34,8 +34,8 @@ typedef struct rp_step {
     int sets;
     rp_grid *grid;
     const rp_kernels *kernels;
-    const rp_plane *plane;
-    int planes;
+    const rp_collider *collider;
+    int colliders;
     const rp_matter *matter; // [sets]
     rp_transfer transfer;
     double flip, cfl;
@@ -45,6 +45,7 @@ typedef struct rp_step {
     int threads;
     rp_arena *scratch;
     rp_stats *stats;
+    rp_failure *failure; // filled in by a step that returns RP_ERR_DIVERGED
     rp_time time;
     double dt; // [s]
 } rp_step;
@@ -56,6 +57,8 @@ typedef struct rp_solver {
     int (*channels)(const rp_world_def *def);
     // named bounds on the next step; sim takes the least
     int (*limits)(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT]);
+    // sort particles and build the grid where the next step would have to
+    rp_result (*prepare)(void *state, rp_step *step);
     rp_result (*step)(void *state, rp_step *step);
     // what to save besides particles
     void (*state)(void *state, rp_registry *registry);

@@ -175,11 +175,12 @@ static void more_friction_makes_a_shorter_heap(void)
 // ---- sand at rest ----
 
 // Gravity that comes up smoothly within a second, so that nothing is left to swing.
-static void rising_gravity(void *context, double t, double out[3])
+static rp_result rising_gravity(void *context, double t, double out[3])
 {
     (void)context;
     out[0] = out[2] = 0.0;
     out[1] = -gravity * (t < 1.0 ? 0.5 * (1.0 - cos(3.14159265358979323846 * t)) : 1.0);
+    return RP_OK;
 }
 
 // Catches a stress with a wrong factor or sign, and walls that carry weight: in a box without

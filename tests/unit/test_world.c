@@ -57,14 +57,14 @@ static rp_stats stats_of(const rp_world *world)
 typedef struct picture {
     void *state;
     size_t size;
-    int materials, planes, groups, columns;
+    int materials, colliders, groups, columns;
     double stiffness, lightest, newborn_speed, newborn_gradient;
 } picture;
 
 static picture take_picture(const rp_world *world)
 {
     picture p = {.materials = world->materials,
-                 .planes = world->planes,
+                 .colliders = world->colliders,
                  .groups = world->set.groups,
                  .stiffness = world->stiffness,
                  .lightest = world->lightest,
@@ -82,7 +82,7 @@ static picture take_picture(const rp_world *world)
 static void check_picture(const rp_world *world, picture *before)
 {
     picture now = take_picture(world);
-    const bool same = now.materials == before->materials && now.planes == before->planes &&
+    const bool same = now.materials == before->materials && now.colliders == before->colliders &&
                       now.groups == before->groups && now.columns == before->columns &&
                       now.stiffness == before->stiffness && now.lightest == before->lightest &&
                       now.newborn_speed == before->newborn_speed &&
@@ -290,8 +290,8 @@ static void a_box_with_a_wrong_number_is_refused_by_name(void)
     REFUSE_BOX(per_axis, 0, "box.per_axis");
     REFUSE_BOX(per_axis, -2, "box.per_axis");
     REFUSE_BOX(per_axis, 17, "box.per_axis");
-    REFUSE_BOX(jitter, -0.1, "box.jitter");
-    REFUSE_BOX(jitter, 1.1, "box.jitter");
+    REFUSE_BOX(jitter, -0.1, "particles.jitter");
+    REFUSE_BOX(jitter, 1.1, "particles.jitter");
     REFUSE_BOX(field, -1, "box.field");
     REFUSE_BOX(field, 1, "box.field");
     REFUSE_BOX(cookie, 0, "rp_default_box_def");
@@ -304,10 +304,10 @@ static void a_box_with_a_wrong_number_is_refused_by_name(void)
         for (size_t i = 0; i < COUNT_OF(not_finite); i++) {
             REFUSE_BOX(upper[a], not_finite[i], upper);
             REFUSE_BOX(lower[a], not_finite[i], lower);
-            REFUSE_BOX(jitter, not_finite[i], "box.jitter");
-            REFUSE_BOX(velocity[a], not_finite[i], "box.velocity");
+            REFUSE_BOX(jitter, not_finite[i], "particles.jitter");
+            REFUSE_BOX(velocity[a], not_finite[i], "particles.velocity");
             for (int b = 0; b < 3; b++) {
-                REFUSE_BOX(velocity_gradient[a][b], not_finite[i], "box.velocity_gradient");
+                REFUSE_BOX(velocity_gradient[a][b], not_finite[i], "particles.velocity_gradient");
             }
         }
     }
@@ -391,18 +391,16 @@ static void refuse_plane(const rp_plane_def *def, const char *field)
 // Catches a wall without a side, or one that pulls.
 static void a_plane_with_a_wrong_number_is_refused_by_name(void)
 {
-    REFUSE_PLANE(normal[1], 0.0, "plane.normal");
-    REFUSE_PLANE(contact, (rp_contact)7, "plane.contact");
-    REFUSE_PLANE(contact, (rp_contact)-1, "plane.contact");
-    REFUSE_PLANE(friction, -0.1, "plane.friction");
+    REFUSE_PLANE(normal[1], 0.0, "half_space.normal");
+    REFUSE_PLANE(contact, (rp_contact)7, "collider.contact");
+    REFUSE_PLANE(contact, (rp_contact)-1, "collider.contact");
+    REFUSE_PLANE(friction, -0.1, "collider.friction");
     REFUSE_PLANE(cookie, 0, "rp_default_plane_def");
     for (size_t i = 0; i < COUNT_OF(not_finite); i++) {
-        REFUSE_PLANE(friction, not_finite[i], "plane.friction");
+        REFUSE_PLANE(friction, not_finite[i], "collider.friction");
         for (int a = 0; a < 3; a++) {
-            char point[32];
-            snprintf(point, sizeof point, "plane.point[%d]", a);
-            REFUSE_PLANE(point[a], not_finite[i], point);
-            REFUSE_PLANE(normal[a], not_finite[i], "plane.normal");
+            REFUSE_PLANE(point[a], not_finite[i], "half_space.point");
+            REFUSE_PLANE(normal[a], not_finite[i], "half_space.normal");
         }
     }
 }
@@ -427,15 +425,15 @@ static void walls_are_all_or_nothing(void)
 
     // the last places go to planes, and the sixth wall finds none
     const rp_plane_def plane = rp_default_plane_def();
-    for (int i = 0; i < RP_PLANE_LIMIT - 5; i++) {
+    for (int i = 0; i < RP_COLLIDER_LIMIT - 5; i++) {
         CHECK_OK(rp_world_add_plane(world, &plane));
     }
-    CHECK_ERROR(rp_world_add_walls(world, lower, upper, RP_SLIP, 0.0), RP_ERR_LIMIT, "planes");
-    CHECK_EQUAL(world->planes, RP_PLANE_LIMIT - 5);
+    CHECK_ERROR(rp_world_add_walls(world, lower, upper, RP_SLIP, 0.0), RP_ERR_LIMIT, "colliders");
+    CHECK_EQUAL(world->colliders, RP_COLLIDER_LIMIT - 5);
     for (int i = 0; i < 5; i++) {
         CHECK_OK(rp_world_add_plane(world, &plane));
     }
-    CHECK_ERROR(rp_world_add_plane(world, &plane), RP_ERR_LIMIT, "planes");
+    CHECK_ERROR(rp_world_add_plane(world, &plane), RP_ERR_LIMIT, "colliders");
     rp_world_destroy(world);
 }
 
@@ -642,19 +640,17 @@ static void walls_are_the_inside_of_a_box(void)
         rp_world *world = small_world(dim, RP_SINGLE);
         const double lower[3] = {-1.0, -2.0, -3.0}, upper[3] = {1.5, 2.5, 3.5};
         CHECK_OK(rp_world_add_walls(world, lower, upper, RP_SEPARATE, 0.25));
-        CHECK_EQUAL(world->planes, 2 * dim);
-        for (int p = 0; p < world->planes; p++) {
-            const rp_plane *plane = &world->plane[p];
-            CHECK_EQUAL(plane->contact, RP_SEPARATE);
-            CHECK(plane->friction == 0.25);
-            double inside = 0.0, length = 0.0;
-            for (int a = 0; a < dim; a++) {
-                inside += (0.0 - plane->point[a]) * plane->normal[a];
-                length += fabs(plane->normal[a]);
-            }
+        CHECK_EQUAL(world->colliders, 2 * dim);
+        for (int p = 0; p < world->colliders; p++) {
+            const rp_collider *wall = &world->collider[p];
+            CHECK_EQUAL(wall->contact, RP_SEPARATE);
+            CHECK(wall->friction == 0.25);
             // from the middle, each wall is as far as its side
             const int axis = p / 2;
-            CHECK_NEAR(length, 1.0, 0.0);
+            const double middle[3] = {0};
+            double normal[3];
+            const double inside = rp_shape_distance(wall->shape, middle, normal);
+            CHECK_NEAR(normal[axis], p % 2 == 0 ? 1.0 : -1.0, 0.0);
             CHECK_NEAR(inside, p % 2 == 0 ? -lower[axis] : upper[axis], 0.0);
         }
         rp_world_destroy(world);
@@ -874,7 +870,7 @@ typedef struct swing {
     double spoil_at; // [s] from here on it gives NaN
 } swing;
 
-static void swinging_gravity(void *context, double t, double out[3])
+static rp_result swinging_gravity(void *context, double t, double out[3])
 {
     swing *s = context;
     s->calls++;
@@ -882,6 +878,7 @@ static void swinging_gravity(void *context, double t, double out[3])
     out[0] = t < s->spoil_at ? 3.0 - 40.0 * t : NAN;
     out[1] = 16.0 * t * t - 1.0;
     out[2] = -2.0;
+    return RP_OK;
 }
 
 // Catches gravity that is asked for at another time than the start of the step, or not used.

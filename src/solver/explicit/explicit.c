@@ -126,12 +126,12 @@ static void grid_page(void *ctx, int64_t page, int thread)
     step->kernels->sum(grid, step->sets, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
     bool touches = false;
-    for (int p = 0; p < step->planes; p++) {
-        touches = touches || rp_plane_near_block(&step->plane[p], &grid->layout, node_page->block);
+    for (int i = 0; i < step->colliders && !touches; i++) {
+        touches = rp_collider_near_block(&step->collider[i], &grid->layout, node_page->block);
     }
     if (touches) {
-        rp_planes_apply(step->plane, step->planes, &grid->layout, node_page->block, step->dt,
-                        rp_grid_nodes(grid, RP_CH_MOMENTUM, (rp_local)page));
+        rp_colliders_apply(step->collider, step->colliders, &grid->layout, node_page->block,
+                           step->dt, rp_grid_nodes(grid, RP_CH_MOMENTUM, (rp_local)page));
     }
     if (grid->channels > RP_CH_IMPULSE) {
         step->kernels->change(grid, (rp_local)page);
@@ -152,11 +152,9 @@ static void stage_done(rp_stats *stats, rp_stage stage, double *since)
     *since = now;
 }
 
-// Which particle of a bad page is to blame, in words.
-static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_index)
+// Which particle of a bad page is to blame.
+static rp_local find_guilty(const rp_set *set, const rp_page *page)
 {
-    const rp_page *page = &rp_set_page(set)[page_index];
-    const rp_layout *l = &set->layout;
     rp_local guilty = page->first;
     double worst = -1.0;
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
@@ -173,25 +171,43 @@ static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_ind
             guilty = slot;
         }
     }
+    return guilty;
+}
+
+// Says who it was, where and when, and remembers it.
+static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_index)
+{
+    const rp_page *page = &rp_set_page(set)[page_index];
+    const rp_layout *l = &set->layout;
+    const rp_local guilty = find_guilty(set, page);
+    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, guilty, 0);
+    rp_failure *f = step->failure;
+    *f = (rp_failure){.particle = *(uint64_t *)rp_set_at(set, RP_COL_ID, guilty, 0),
+                      .material = {rp_set_group(set)[group].material},
+                      .step = step->time.step,
+                      .dt = step->dt,
+                      .limiter = step->stats->limiter};
     double v2 = 0.0, x[3] = {0};
     for (int a = 0; a < l->dim; a++) {
         const double v =
             rp_set_has_mass(set) ? rp_set_value(set, RP_COL_VELOCITY, guilty, a, page) : NAN;
         v2 += v * v;
         x[a] = rp_set_value(set, RP_COL_POSITION, guilty, a, page);
+        f->cell[a] = isfinite(x[a]) ? (int64_t)floor(x[a] / l->h) : 0;
     }
-    const uint64_t id = *(uint64_t *)rp_set_at(set, RP_COL_ID, guilty, 0);
-    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, guilty, 0);
-    return rp_fail(RP_ERR_DIVERGED,
-                   "particle %llu (material %d) near (%g, %g, %g) m has speed %g m/s after step "
-                   "%lld of dt %g s, bounded by %s: the state is no longer physical",
-                   (unsigned long long)id, rp_set_group(set)[group].material, x[0], x[1], x[2],
-                   sqrt(v2), (long long)step->time.step, step->dt,
-                   rp_limiter_name(step->stats->limiter));
+    return rp_fail(
+        RP_ERR_DIVERGED,
+        "particle %llu of material %d at (%g, %g, %g) m, in cell (%lld, %lld, %lld), has "
+        "speed %g m/s after step %lld of dt %g s, bounded by %s: the state is no longer "
+        "physical",
+        (unsigned long long)f->particle, f->material.index, x[0], x[1], x[2], (long long)f->cell[0],
+        (long long)f->cell[1], (long long)f->cell[2], sqrt(v2), (long long)f->step, f->dt,
+        rp_limiter_name(f->limiter));
 }
 
-static rp_result sort_where_needed(rp_step *step)
+static rp_result explicit_prepare(void *state, rp_step *step)
 {
+    (void)state;
     bool sorted = false;
     for (int s = 0; s < step->sets; s++) {
         if (rp_set_wants_sort(&step->set[s])) {
@@ -211,7 +227,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     explicit_state *s = state;
     double since = seconds();
 
-    RP_TRY(sort_where_needed(step));
+    RP_TRY(explicit_prepare(state, step));
     stage_done(step->stats, RP_STAGE_SORT, &since);
 
     // all that can fail for lack of memory comes before particles change
@@ -267,6 +283,7 @@ const rp_solver rp_solver_explicit = {
     .create = explicit_create,
     .channels = explicit_channels,
     .limits = explicit_limits,
+    .prepare = explicit_prepare,
     .step = explicit_step,
     .state = explicit_register,
     .destroy = explicit_destroy,

@@ -1,0 +1,135 @@
+// What a world would need, from counting particles per block instead of making them.
+#include "base/hash.h"
+#include "base/result.h"
+#include "core/state.h"
+#include "sim/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rp_plan_free(rp_world *world) { rp_buffer_free(&world->plan.buffer, &world->allocator); }
+
+static rp_plan_block *find(const rp_plan_table *table, uint64_t key, int field)
+{
+    rp_plan_block *block = table->buffer.data;
+    size_t i = (size_t)rp_mix64(key * RP_NEAR + (uint64_t)field) & (table->size - 1);
+    while (block[i].count > 0 && (block[i].key != key || block[i].field != field)) {
+        i = (i + 1) & (table->size - 1);
+    }
+    return &block[i];
+}
+
+static rp_result grow(rp_world *world)
+{
+    rp_plan_table old = world->plan, new = {.size = old.size > 0 ? 2 * old.size : 1024};
+    RP_TRY(rp_buffer_reserve(&new.buffer, &world->allocator, new.size * sizeof(rp_plan_block), 0,
+                             "planned blocks"));
+    memset(new.buffer.data, 0, new.size * sizeof(rp_plan_block));
+    for (size_t i = 0; i < old.size; i++) {
+        const rp_plan_block *block = (rp_plan_block *)old.buffer.data + i;
+        if (block->count > 0) {
+            *find(&new, block->key, block->field) = *block;
+            new.used++;
+        }
+    }
+    rp_buffer_free(&old.buffer, &world->allocator);
+    world->plan = new;
+    return RP_OK;
+}
+
+rp_result rp_plan_count(rp_world *world, const double x[3], int field)
+{
+    int32_t block[3];
+    double local[3];
+    RP_TRY(rp_layout_place(&world->set.layout, x, block, local));
+    rp_block_wrap(&world->set.layout, block);
+    if (2 * world->plan.used >= world->plan.size) {
+        RP_TRY(grow(world));
+    }
+    const uint64_t key = rp_block_key(block);
+    rp_plan_block *found = find(&world->plan, key, field);
+    if (found->count == 0) {
+        *found = (rp_plan_block){.key = key, .field = (uint16_t)field};
+        memcpy(found->block, block, sizeof block);
+        world->plan.used++;
+    }
+    found->count++;
+    return RP_OK;
+}
+
+// Pages as the sort would make them, in any order. Only the grid's measure looks at them.
+static rp_result list_pages(const rp_world *world, rp_set *set)
+{
+    RP_TRY(rp_buffer_reserve(&set->page_buffer, &world->allocator,
+                             (world->plan.used + 1) * sizeof(rp_page), 0, "pages"));
+    set->pages = set->slots = set->count = 0;
+    for (size_t i = 0; i < world->plan.size; i++) {
+        const rp_plan_block *block = (rp_plan_block *)world->plan.buffer.data + i;
+        if (block->count > 0) {
+            rp_page *page = &rp_set_page(set)[set->pages++];
+            *page = (rp_page){.key = block->key, .field = block->field};
+            memcpy(page->block, block->block, sizeof page->block);
+            set->slots += (rp_local)((block->count + RP_LANES - 1) / RP_LANES * RP_LANES);
+            set->count += (rp_local)block->count;
+        }
+    }
+    return RP_OK;
+}
+
+// Bytes of one particle in its columns, and of one that waits to be born.
+static void particle_bytes(const rp_set *set, size_t *slot, size_t *birth)
+{
+    *slot = *birth = 0;
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        const rp_column *column = &set->column[c];
+        const size_t wide = c == RP_COL_POSITION ? sizeof(double) : column->bytes;
+        *slot += (size_t)column->comps * column->bytes;
+        *birth += (size_t)column->comps * wide;
+    }
+}
+
+static rp_result measure(const rp_world *world, rp_set *set, rp_grid *grid, rp_plan *out)
+{
+    RP_TRY(list_pages(world, set));
+    rp_local node_pages;
+    size_t grid_bytes, slot, birth;
+    RP_TRY(rp_grid_measure(grid, set, 1, &node_pages, &grid_bytes));
+    particle_bytes(set, &slot, &birth);
+    const size_t count = (size_t)set->count, slots = (size_t)set->slots;
+    const size_t pages = (size_t)set->pages * sizeof(rp_page);
+    out->particles = set->count;
+    out->pages = set->pages;
+    out->node_pages = node_pages;
+    out->bytes = slots * slot + pages + grid_bytes;
+    // columns come in as births go out, so the most is needed while births are being sorted
+    out->setup_bytes = count * (birth + RP_SORT_BIRTH_BYTES);
+    out->state_bytes = slots * slot + (size_t)set->pages * sizeof(rp_state_page);
+    return RP_OK;
+}
+
+rp_result rp_world_plan(const rp_world *world, rp_plan *out)
+{
+    *out = (rp_plan){0};
+    if (!world->def.plan) {
+        return rp_fail(RP_ERR_ARGUMENT, "this world is not planned: set rp_world_def.plan");
+    }
+    // beside the world: its own set and grid stay empty
+    rp_set set = world->set;
+    rp_grid grid;
+    set.page_buffer = (rp_buffer){0};
+    rp_grid_init(&grid, &set.layout, world->grid.channels, &world->allocator);
+    const rp_result result = measure(world, &set, &grid, out);
+    rp_buffer_free(&set.page_buffer, &world->allocator);
+    rp_grid_free(&grid);
+    RP_TRY(result);
+
+    rp_world *stepped = (rp_world *)(uintptr_t)world; // a step only looks at it here
+    rp_matter matter;
+    rp_step step = rp_world_make_step(stepped, &matter);
+    const rp_stats stats = world->stats;
+    rp_world_choose_dt(stepped, &step);
+    out->dt = step.dt;
+    out->limiter = stepped->stats.limiter;
+    stepped->stats = stats;
+    return RP_OK;
+}
