@@ -1,5 +1,4 @@
 // What only shows when all has been said.
-#include "scene/sandbox.h"
 #include "scene/scene.h"
 
 #include <math.h>
@@ -281,19 +280,6 @@ static char *title_of(const rp_scene *scene)
     return title;
 }
 
-// A sentence of the library about a record gets its place.
-static rp_result with_place(const rp_scene *scene, const scene_record *record, rp_result result)
-{
-    char chunk[LUA_IDSIZE];
-    const char *place = rp_sandbox_chunk(scene->sandbox, chunk);
-    const char *sentence = rp_last_error();
-    if (result == RP_OK || strncmp(sentence, place, strlen(place)) == 0) {
-        return result;
-    }
-    rp_record_fail(scene, record, NULL, "%s", sentence);
-    return result;
-}
-
 rp_result rp_scene_check(rp_scene *scene)
 {
     rp_result result = check_needed(scene);
@@ -310,7 +296,7 @@ rp_result rp_scene_check(rp_scene *scene)
     for (scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
         result = fit_dimension(scene, r);
         if (result == RP_OK) {
-            result = with_place(scene, r, check_record(scene, r));
+            result = rp_record_place(scene, r, check_record(scene, r));
         }
     }
     return result;

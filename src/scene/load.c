@@ -126,6 +126,10 @@ static void push_set(lua_State *L, scene_record *param, const char *text)
     set->given = true;
     if (otherwise->kind == TAKES_STRING) {
         set->text = lua_pushstring(L, text);
+        if (!rp_is_clean_text(text, strlen(text))) {
+            rp_sandbox_error(L, "param '%s': want one line of UTF-8 text, got %s", name_of(param),
+                             rp_sandbox_show(L, -1));
+        }
         // the param keeps it alive, behind its own keys
         lua_getiuservalue(L, -2, 1);
         lua_pushvalue(L, -2);
@@ -226,6 +230,23 @@ static void make_handle(lua_State *L, const char *name)
     lua_pop(L, 1);
 }
 
+// Words that may be left out and have no required field mean their defaults.
+static void say_unsaid(lua_State *L, rp_scene *scene)
+{
+    for (int w = 0; w < rp_scene_word_count; w++) {
+        const scene_word *word = &rp_scene_words[w];
+        bool complete = word->kind == WORD_ONCE && rp_record_find(scene->first, word->name) == NULL;
+        for (int k = 0; k < word->keys; k++) {
+            complete = complete && (word->key[k].otherwise != NULL || word->key[k].absent != NULL);
+        }
+        if (complete) {
+            lua_newtable(L);
+            say(L, scene, rp_read_record(L, -1, word, word->name));
+            lua_settop(L, 0);
+        }
+    }
+}
+
 static int run_script(lua_State *L)
 {
     rp_scene *scene = lua_touserdata(L, 1);
@@ -248,6 +269,8 @@ static int run_script(lua_State *L)
         return lua_error(L);
     }
     lua_call(L, 0, 0);
+    lua_settop(L, 0);
+    say_unsaid(L, scene);
     return 0;
 }
 

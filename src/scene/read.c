@@ -101,7 +101,7 @@ static size_t character(const unsigned char *text)
     return length;
 }
 
-static bool is_clean_text(const char *text, size_t size)
+bool rp_is_clean_text(const char *text, size_t size)
 {
     const unsigned char *c = (const unsigned char *)text, *end = c + size;
     while (c < end) {
@@ -119,7 +119,7 @@ static void read_string(const reader *r, int index, scene_value *out)
     size_t size;
     out->kind = TAKES_STRING;
     out->text = lua_tolstring(r->L, index, &size);
-    if (!is_clean_text(out->text, size)) {
+    if (!rp_is_clean_text(out->text, size)) {
         rp_sandbox_error(r->L, "%s: want one line of UTF-8 text, got %s", r->path,
                          rp_sandbox_show(r->L, index));
     }

@@ -71,3 +71,14 @@ rp_result rp_record_fail(const rp_scene *scene, const scene_record *record, cons
                    record->line, record->word->name, key != NULL ? "." : "",
                    key != NULL ? key : "", text);
 }
+
+rp_result rp_record_place(const rp_scene *scene, const scene_record *record, rp_result result)
+{
+    char chunk[LUA_IDSIZE];
+    const size_t length = strlen(rp_sandbox_chunk(scene->sandbox, chunk));
+    if (result == RP_OK || strncmp(rp_last_error(), chunk, length) == 0) {
+        return result;
+    }
+    return rp_fail(result, "%s:%d: %s: %s", chunk, record->line, record->word->name,
+                   rp_last_error());
+}

@@ -83,3 +83,6 @@ const scene_record *rp_record_find(const scene_record *record, const char *word)
 // "file:line: word.key: …" when there is a key.
 rp_result rp_record_fail(const rp_scene *scene, const scene_record *record, const char *key,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+// Put the place of the record in front of the last sentence, unless it names one already: what the
+// script's functions say does. Gives the result back.
+rp_result rp_record_place(const rp_scene *scene, const scene_record *record, rp_result result);
