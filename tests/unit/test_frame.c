@@ -568,10 +568,12 @@ static void close_changed(hid_t file, const char *path)
 static void set_number(const char *path, const char *name, double value)
 {
     const hid_t file = open_to_change(path);
-    const hid_t attribute = H5Aopen_by_name(file, "repose", name, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gopen2(file, "repose", H5P_DEFAULT);
+    const hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
     CHECK(attribute >= 0);
     CHECK(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0);
     H5Aclose(attribute);
+    H5Gclose(group);
     CHECK_HELPER(close_changed(file, path));
 }
 
