@@ -152,11 +152,11 @@ static void fixed_point_positions_survive_metres(void)
         CHECK(rp_metres_are_exact(&view.layout));
         char *back = calloc(1, view.bytes);
         memcpy(back, state, view.slots_at[RP_COL_POSITION]);
-        rp_run_walk walk = {.view = &view};
-        for (rp_run run; rp_run_next(&walk, 1000, &run);) {
+        rp_rows_walk walk = {.view = &view};
+        for (rp_stretch part; rp_rows_next(&walk, 1000, &part);) {
             double metres[1][3];
-            rp_run_gather_metres(&view, run, metres);
-            CHECK(rp_run_scatter_metres(&view, run, (const double(*)[3])metres, back));
+            rp_rows_gather_metres(&view, part, metres);
+            CHECK(rp_rows_scatter_metres(&view, part, (const double(*)[3])metres, back));
         }
         CHECK(memcmp(back, state, view.bytes) == 0);
         free(back);
