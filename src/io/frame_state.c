@@ -160,43 +160,43 @@ static rp_result read_entries(reader *r)
 
 // --- columns ---
 
-// Is `rows` now in the state?
-typedef bool (*take_rows)(reader *r, rp_column_id column, rp_run run, const void *rows);
+// Puts rows into the state; false when they cannot be there.
+typedef bool (*take_rows)(reader *r, rp_column_id column, rp_stretch part, const void *rows);
 
-static bool take_stored(reader *r, rp_column_id column, rp_run run, const void *rows)
+static bool take_stored(reader *r, rp_column_id column, rp_stretch part, const void *rows)
 {
-    rp_run_scatter(&r->view, column, run, rows, r->state);
+    rp_rows_scatter(&r->view, column, part, rows, r->state);
     return true;
 }
 
-static bool take_metres(reader *r, rp_column_id column, rp_run run, const void *rows)
+static bool take_metres(reader *r, rp_column_id column, rp_stretch part, const void *rows)
 {
     (void)column;
-    return rp_run_scatter_metres(&r->view, run, rows, r->state);
+    return rp_rows_scatter_metres(&r->view, part, rows, r->state);
 }
 
 // Where the stored positions are in the file, metres are for births only.
-static bool take_births(reader *r, rp_column_id column, rp_run run, const void *rows)
+static bool take_births(reader *r, rp_column_id column, rp_stretch part, const void *rows)
 {
-    return run.page != NULL || take_metres(r, column, run, rows);
+    return part.page != NULL || take_metres(r, column, part, rows);
 }
 
-// Reads as many rows as `spec` says, from the first run on.
+// Reads as many rows as `spec` says, from the first particle on.
 static rp_result read_rows(reader *r, const rp_h5_spec *spec, rp_column_id column, take_rows take)
 {
     const size_t row = (size_t)rp_h5_bytes(spec->type) * (size_t)(spec->comps ? spec->comps : 1);
     rp_h5_rows rows;
     RP_TRY(rp_h5_expect_rows(r->h5, spec->path, spec->type, spec->rows, spec->comps, &rows));
     rp_result result = RP_OK;
-    rp_run_walk walk = {.view = &r->view};
+    rp_rows_walk walk = {.view = &r->view};
     for (uint64_t first = 0; first < spec->rows && result == RP_OK; first += RP_H5_CHUNK) {
         const uint64_t left = spec->rows - first;
         const int32_t count = left < RP_H5_CHUNK ? (int32_t)left : RP_H5_CHUNK;
         result = rp_h5_get_rows(r->h5, &rows, first, (uint64_t)count, spec->type, r->rows);
-        rp_run run;
-        for (int32_t done = 0; done < count && result == RP_OK; done += run.count) {
-            if (!rp_run_next(&walk, count - done, &run) ||
-                !take(r, column, run, (char *)r->rows + (size_t)done * row)) {
+        rp_stretch part;
+        for (int32_t done = 0; done < count && result == RP_OK; done += part.count) {
+            if (!rp_rows_next(&walk, count - done, &part) ||
+                !take(r, column, part, (char *)r->rows + (size_t)done * row)) {
                 result = rp_h5_damaged(r->h5, "/%s holds a particle where none can be", spec->path);
             }
         }
@@ -286,7 +286,7 @@ static rp_result fill_tables(reader *r)
                                  r->state + r->view.entry_at[e]));
     }
     if (rp_state_view_make(r->state, h->bytes, &r->view) != RP_OK ||
-        rp_run_check(&r->view) != RP_OK) {
+        rp_rows_check(&r->view) != RP_OK) {
         return unfit(r);
     }
     return RP_OK;

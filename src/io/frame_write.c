@@ -27,29 +27,29 @@ typedef struct writer {
 typedef struct column {
     rp_h5_spec spec;
     rp_column_id id;
-    void (*fill)(const writer *w, const struct column *column, rp_run run, void *rows);
+    void (*fill)(const writer *w, const struct column *column, rp_stretch part, void *rows);
 } column;
 
 // --- columns ---
 
-static void fill_stored(const writer *w, const column *c, rp_run run, void *rows)
+static void fill_stored(const writer *w, const column *c, rp_stretch part, void *rows)
 {
-    rp_run_gather(&w->view, c->id, run, rows);
+    rp_rows_gather(&w->view, c->id, part, rows);
 }
 
-static void fill_metres(const writer *w, const column *c, rp_run run, void *rows)
+static void fill_metres(const writer *w, const column *c, rp_stretch part, void *rows)
 {
     (void)c;
-    rp_run_gather_metres(&w->view, run, rows);
+    rp_rows_gather_metres(&w->view, part, rows);
 }
 
 // The dead have lost their group, and with it their material.
-static void fill_material(const writer *w, const column *c, rp_run run, void *rows)
+static void fill_material(const writer *w, const column *c, rp_stretch part, void *rows)
 {
     (void)c;
     uint16_t *material = rows;
-    rp_run_gather(&w->view, RP_COL_GROUP, run, material);
-    for (int32_t i = 0; i < run.count; i++) {
+    rp_rows_gather(&w->view, RP_COL_GROUP, part, material);
+    for (int32_t i = 0; i < part.count; i++) {
         const uint16_t group = material[i];
         material[i] = group < w->view.header->groups ? (uint16_t)w->view.group[group].material
                                                      : RP_GROUP_DEAD;
@@ -62,12 +62,12 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void fill_guilty(const writer *w, const column *c, rp_run run, void *rows)
+static void fill_guilty(const writer *w, const column *c, rp_stretch part, void *rows)
 {
     (void)c;
     uint8_t *guilty = rows;
-    rp_run_gather(&w->view, RP_COL_ID, run, w->id);
-    for (int32_t i = 0; i < run.count; i++) {
+    rp_rows_gather(&w->view, RP_COL_ID, part, w->id);
+    for (int32_t i = 0; i < part.count; i++) {
         guilty[i] = w->words.guilty_count > 0 &&
                     bsearch(&w->id[i], w->words.guilty, (size_t)w->words.guilty_count,
                             sizeof(uint64_t), compare_ids) != NULL;
@@ -79,14 +79,14 @@ static void put_column(writer *w, const column *c)
     const hid_t dataset = rp_h5_begin_rows(&w->h5, &c->spec);
     const size_t row =
         (size_t)rp_h5_bytes(c->spec.type) * (size_t)(c->spec.comps > 0 ? c->spec.comps : 1);
-    rp_run_walk walk = {.view = &w->view};
-    rp_run run;
+    rp_rows_walk walk = {.view = &w->view};
+    rp_stretch part;
     uint64_t written = 0;
     int32_t waiting = 0;
     while (written + (uint64_t)waiting < c->spec.rows &&
-           rp_run_next(&walk, RP_H5_CHUNK - waiting, &run)) {
-        c->fill(w, c, run, (char *)w->rows + (size_t)waiting * row);
-        waiting += run.count;
+           rp_rows_next(&walk, RP_H5_CHUNK - waiting, &part)) {
+        c->fill(w, c, part, (char *)w->rows + (size_t)waiting * row);
+        waiting += part.count;
         if (waiting == RP_H5_CHUNK) {
             rp_h5_put_rows(&w->h5, dataset, written, RP_H5_CHUNK, c->spec.type, w->rows);
             written += RP_H5_CHUNK;
@@ -349,7 +349,7 @@ static rp_result check_entries(const rp_state_view *view)
 static rp_result check_state(const rp_state_view *view)
 {
     RP_TRY(check_entries(view));
-    return rp_run_check(view);
+    return rp_rows_check(view);
 }
 
 static rp_frame_time time_of(const rp_state_view *view)

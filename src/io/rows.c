@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-bool rp_run_next(rp_run_walk *walk, int32_t most, rp_run *run)
+bool rp_rows_next(rp_rows_walk *walk, int32_t most, rp_stretch *part)
 {
     const rp_state_view *view = walk->view;
     while (walk->page <= view->header->pages) {
@@ -13,10 +13,10 @@ bool rp_run_next(rp_run_walk *walk, int32_t most, rp_run *run)
         const rp_state_page *page = births ? NULL : &view->page[walk->page];
         const int32_t left = (births ? view->header->births : page->count) - walk->done;
         if (left > 0) {
-            *run = (rp_run){.page = page,
-                            .first = (births ? 0 : page->first) + walk->done,
-                            .count = left < most ? left : most};
-            walk->done += run->count;
+            *part = (rp_stretch){.page = page,
+                                 .first = (births ? 0 : page->first) + walk->done,
+                                 .count = left < most ? left : most};
+            walk->done += part->count;
             return true;
         }
         walk->page++;
@@ -25,7 +25,7 @@ bool rp_run_next(rp_run_walk *walk, int32_t most, rp_run *run)
     return false;
 }
 
-rp_result rp_run_check(const rp_state_view *view)
+rp_result rp_rows_check(const rp_state_view *view)
 {
     const rp_state_header *h = view->header;
     int64_t slots = 0, count = 0;
@@ -78,37 +78,37 @@ static size_t birth_at(const rp_state_view *view, rp_column_id column, int32_t b
     return view->births_at[column] + (size_t)birth * comps * bytes;
 }
 
-void rp_run_gather(const rp_state_view *view, rp_column_id column, rp_run run, void *rows)
+void rp_rows_gather(const rp_state_view *view, rp_column_id column, rp_stretch part, void *rows)
 {
     const int comps = rp_field_comps(&view->layout, column);
     const int bytes = rp_field_bytes(&view->layout, column);
-    if (run.page == NULL) {
-        memcpy(rows, rp_state_at(view, birth_at(view, column, run.first)),
-               (size_t)run.count * (size_t)(comps * bytes));
+    if (part.page == NULL) {
+        memcpy(rows, rp_state_at(view, birth_at(view, column, part.first)),
+               (size_t)part.count * (size_t)(comps * bytes));
         return;
     }
     char *out = rows;
-    for (int32_t i = 0; i < run.count; i++) {
-        const char *in = rp_state_at(view, slot_at(view, column, run.first + i, 0));
+    for (int32_t i = 0; i < part.count; i++) {
+        const char *in = rp_state_at(view, slot_at(view, column, part.first + i, 0));
         for (int c = 0; c < comps; c++, out += bytes) {
             copy_number(out, in + c * RP_LANES * bytes, bytes);
         }
     }
 }
 
-void rp_run_scatter(const rp_state_view *view, rp_column_id column, rp_run run, const void *rows,
-                    void *state)
+void rp_rows_scatter(const rp_state_view *view, rp_column_id column, rp_stretch part,
+                     const void *rows, void *state)
 {
     const int comps = rp_field_comps(&view->layout, column);
     const int bytes = rp_field_bytes(&view->layout, column);
-    if (run.page == NULL) {
-        memcpy((char *)state + birth_at(view, column, run.first), rows,
-               (size_t)run.count * (size_t)(comps * bytes));
+    if (part.page == NULL) {
+        memcpy((char *)state + birth_at(view, column, part.first), rows,
+               (size_t)part.count * (size_t)(comps * bytes));
         return;
     }
     const char *in = rows;
-    for (int32_t i = 0; i < run.count; i++) {
-        char *out = (char *)state + slot_at(view, column, run.first + i, 0);
+    for (int32_t i = 0; i < part.count; i++) {
+        char *out = (char *)state + slot_at(view, column, part.first + i, 0);
         for (int c = 0; c < comps; c++, in += bytes) {
             copy_number(out + c * RP_LANES * bytes, in, bytes);
         }
@@ -129,21 +129,21 @@ static double origin_of(const rp_layout *l, const rp_state_page *page, int axis)
     return l->shift + (double)page->block[axis] * l->cells[axis];
 }
 
-void rp_run_gather_metres(const rp_state_view *view, rp_run run, double (*metres)[3])
+void rp_rows_gather_metres(const rp_state_view *view, rp_stretch part, double (*metres)[3])
 {
     const rp_layout *l = &view->layout;
     for (int a = 0; a < 3; a++) {
-        for (int32_t i = 0; i < run.count; i++) {
+        for (int32_t i = 0; i < part.count; i++) {
             if (a >= l->dim) {
                 metres[i][a] = 0.0;
-            } else if (run.page == NULL) {
+            } else if (part.page == NULL) {
                 const double *birth =
-                    rp_state_at(view, birth_at(view, RP_COL_POSITION, run.first + i));
+                    rp_state_at(view, birth_at(view, RP_COL_POSITION, part.first + i));
                 metres[i][a] = birth[a];
             } else {
                 const void *at =
-                    rp_state_at(view, slot_at(view, RP_COL_POSITION, run.first + i, a));
-                metres[i][a] = rp_layout_metres(l, run.page->block, a, at);
+                    rp_state_at(view, slot_at(view, RP_COL_POSITION, part.first + i, a));
+                metres[i][a] = rp_layout_metres(l, part.page->block, a, at);
             }
         }
     }
@@ -160,15 +160,15 @@ static bool fixed_of(const rp_layout *l, double metres, double origin, int32_t *
     return true;
 }
 
-bool rp_run_scatter_metres(const rp_state_view *view, rp_run run, const double (*metres)[3],
-                           void *state)
+bool rp_rows_scatter_metres(const rp_state_view *view, rp_stretch part, const double (*metres)[3],
+                            void *state)
 {
     const rp_layout *l = &view->layout;
     for (int a = 0; a < l->dim; a++) {
-        const double origin = run.page != NULL ? origin_of(l, run.page, a) : 0.0;
-        for (int32_t i = 0; i < run.count; i++) {
-            if (run.page == NULL) {
-                char *birth = (char *)state + birth_at(view, RP_COL_POSITION, run.first + i);
+        const double origin = part.page != NULL ? origin_of(l, part.page, a) : 0.0;
+        for (int32_t i = 0; i < part.count; i++) {
+            if (part.page == NULL) {
+                char *birth = (char *)state + birth_at(view, RP_COL_POSITION, part.first + i);
                 memcpy(birth + (size_t)a * sizeof(double), &metres[i][a], sizeof(double));
                 continue;
             }
@@ -176,7 +176,7 @@ bool rp_run_scatter_metres(const rp_state_view *view, rp_run run, const double (
             if (!fixed_of(l, metres[i][a], origin, &fixed)) {
                 return false;
             }
-            memcpy((char *)state + slot_at(view, RP_COL_POSITION, run.first + i, a), &fixed,
+            memcpy((char *)state + slot_at(view, RP_COL_POSITION, part.first + i, a), &fixed,
                    sizeof fixed);
         }
     }
