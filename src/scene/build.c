@@ -54,6 +54,7 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     w.seed = (uint64_t)rp_record_integer(said, "seed");
     w.threads = def->threads;
     w.allocator = def->allocator;
+    w.memory = def->memory;
     w.plan = def->plan;
 
     const scene_value *transfer = rp_record_value(said, "transfer");
