@@ -21,8 +21,8 @@ typedef struct rp_scene_def {
     size_t text_size; ///< bytes of it
     const rp_scene_param *param;
     int params;
-    const char *method; ///< replaces scene.method; NULL: as the scene says
-    size_t memory;      ///< bytes that Lua may use; 0: 256 MiB
+    const char *method;                ///< replaces scene.method; NULL: as the scene says
+    size_t memory;                     ///< bytes that Lua may use; 0: 256 MiB
     double load_seconds, call_seconds; ///< how long the script, and a function of it, may take
     uint32_t cookie;
 } rp_scene_def;
@@ -61,8 +61,8 @@ RP_API const char *rp_scene_file(const rp_scene *scene, int index);
 typedef struct rp_scene_world_def {
     int threads;                   ///< 0: as many as the process may use
     const rp_allocator *allocator; ///< NULL: the library's own
-    bool plan;     ///< see rp_world_def.plan
-    bool empty;    ///< without the particles: their state will be restored
+    bool plan;                     ///< see rp_world_def.plan
+    bool empty;                    ///< without the particles: their state will be restored
     uint32_t cookie;
 } rp_scene_world_def;
 RP_API rp_scene_world_def rp_default_scene_world_def(void);
