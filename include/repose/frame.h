@@ -15,8 +15,8 @@ enum { RP_FRAME_FORMAT = 1 }; ///< written to and wanted of /repose@format
 
 /// Words that go with a frame.
 typedef struct rp_frame_words {
-    const char *title;   ///< of the scene; NULL: none
-    const char *failure; ///< the sentence of a run that failed; NULL: it did not
+    const char *title;      ///< of the scene; NULL: none
+    const char *failure;    ///< the sentence of a run that failed; NULL: it did not
     const uint64_t *guilty; ///< ids of the particles to blame, sorted; marked in a column of theirs
     int64_t guilty_count;
 } rp_frame_words;
@@ -43,10 +43,10 @@ typedef struct rp_frame_info {
     int dimension;       ///< 2 or 3
     rp_precision precision;
     int64_t particles;
-    int columns;         ///< see rp_frame_column()
-    bool whole;          ///< a run can be resumed from it
-    char title[128];     ///< of the scene
-    char failure[1024];  ///< why the run failed; empty when it did not
+    int columns;        ///< see rp_frame_column()
+    bool whole;         ///< a run can be resumed from it
+    char title[128];    ///< of the scene
+    char failure[1024]; ///< why the run failed; empty when it did not
 } rp_frame_info;
 
 /// A column of a frame.

@@ -32,8 +32,7 @@ RP_API void rp_shape_release(rp_shape *shape);
 RP_API double rp_shape_distance(const rp_shape *shape, const double x[3], double gradient[3]);
 /// The smallest box around the shape. @return false when it reaches to infinity along one of the
 /// first `dimension` axes
-RP_API bool rp_shape_bounds(const rp_shape *shape, int dimension, double lower[3],
-                            double upper[3]);
+RP_API bool rp_shape_bounds(const rp_shape *shape, int dimension, double lower[3], double upper[3]);
 /// [m^3], or [m^2] in 2D; infinite when the shape is
 RP_API double rp_shape_volume(const rp_shape *shape, int dimension);
 

@@ -1,5 +1,6 @@
 // Looking at a world: columns, sums, and its whole state as bytes.
 #include "base/result.h"
+#include "base/threads.h"
 #include "model/material.h"
 #include "sim/world.h"
 
@@ -70,48 +71,93 @@ rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out)
     return RP_OK;
 }
 
-void rp_world_totals(const rp_world *world, rp_totals *out)
+// ---- sums ----
+
+// Sums are made over a fixed number of runs of pages and then added up in order: whoever does a
+// run, the result is the same.
+enum { SUM_PARTS = 64 };
+
+typedef struct summing {
+    const rp_world *world;
+    rp_totals part[SUM_PARTS + 1]; // the last one is the inbox's
+} summing;
+
+static void add_particle(const rp_world *world, const particle *p, rp_totals *out)
 {
-    *out = (rp_totals){0};
     const int dim = world->def.dimension;
     const double h = world->def.dx;
     // APIC's particles turn: D : C is their spin; D is h^2 / 4 or h^2 / 3
     const double inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
     const bool affine = rp_set_has(&world->set, RP_COL_AFFINE) && world->def.order > 1;
-    FOR_PARTICLES(p, world)
-    {
-        const rp_group *g = &rp_set_group(p.set)[(int)value(&p, RP_COL_GROUP, 0)];
-        const rp_material_def *def = &world->material[g->material];
-        double x[3] = {0}, v[3] = {0}, C[3][3] = {{0}};
-        for (int a = 0; a < dim; a++) {
-            x[a] = value(&p, RP_COL_POSITION, a);
-            v[a] = value(&p, RP_COL_VELOCITY, a);
-            for (int b = 0; b < dim && affine; b++) {
-                C[a][b] = value(&p, RP_COL_AFFINE, a * dim + b);
+    const rp_group *g = &rp_set_group(p->set)[(int)value(p, RP_COL_GROUP, 0)];
+    const rp_material_def *def = &world->material[g->material];
+    double x[3] = {0}, v[3] = {0}, C[3][3] = {{0}};
+    for (int a = 0; a < dim; a++) {
+        x[a] = value(p, RP_COL_POSITION, a);
+        v[a] = value(p, RP_COL_VELOCITY, a);
+        for (int b = 0; b < dim && affine; b++) {
+            C[a][b] = b == a ? 0.0 : value(p, RP_COL_AFFINE, a * dim + b);
+        }
+    }
+    out->mass += g->mass;
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        out->momentum[a] += g->mass * v[a];
+        out->center[a] += g->mass * x[a];
+        out->kinetic += 0.5 * g->mass * v[a] * v[a];
+        out->angular[a] += g->mass * (x[b] * v[c] - x[c] * v[b] + inertia * (C[c][b] - C[b][c]));
+    }
+    double trace = 0.0, square = 0.0;
+    for (int c = 0; c < rp_sym_comps(dim); c++) {
+        const double e = value(p, RP_COL_STRAIN, c);
+        trace += c < dim ? e : 0.0;
+        square += (c < dim ? 1.0 : 2.0) * e * e;
+    }
+    const rp_lame lame = rp_lame_parameters(def->young, def->poisson);
+    out->elastic += g->volume * (lame.mu * square + 0.5 * lame.lambda * trace * trace);
+}
+
+static void sum_pages(void *context, int64_t part, int thread)
+{
+    (void)thread;
+    summing *s = context;
+    const rp_set *set = &s->world->set;
+    const int64_t pages = set->pages;
+    for (int64_t i = part * pages / SUM_PARTS; i < (part + 1) * pages / SUM_PARTS; i++) {
+        const rp_page *page = &rp_set_page(set)[i];
+        particle p = {.set = set, .page = page, .slot = page->first};
+        for (; p.slot < page->first + page->count; p.slot++) {
+            if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, p.slot, 0) != RP_GROUP_DEAD) {
+                add_particle(s->world, &p, &s->part[part]);
             }
         }
-        out->mass += g->mass;
+    }
+}
+
+void rp_world_totals(const rp_world *world, rp_totals *out)
+{
+    summing s = {.world = world};
+    rp_parallel_for(world->threads, SUM_PARTS, 1, sum_pages, &s);
+    for (particle p = {.set = &world->set}; p.slot < world->set.inbox.count; p.slot++) {
+        add_particle(world, &p, &s.part[SUM_PARTS]);
+    }
+    *out = (rp_totals){0};
+    for (int i = 0; i <= SUM_PARTS; i++) {
+        out->mass += s.part[i].mass;
+        out->kinetic += s.part[i].kinetic;
+        out->elastic += s.part[i].elastic;
         for (int a = 0; a < 3; a++) {
-            const int b = (a + 1) % 3, c = (a + 2) % 3;
-            out->momentum[a] += g->mass * v[a];
-            out->center[a] += g->mass * x[a];
-            out->kinetic += 0.5 * g->mass * v[a] * v[a];
-            out->angular[a] +=
-                g->mass * (x[b] * v[c] - x[c] * v[b] + inertia * (C[c][b] - C[b][c]));
+            out->momentum[a] += s.part[i].momentum[a];
+            out->angular[a] += s.part[i].angular[a];
+            out->center[a] += s.part[i].center[a];
         }
-        double trace = 0.0, square = 0.0;
-        for (int c = 0; c < rp_sym_comps(dim); c++) {
-            const double e = value(&p, RP_COL_STRAIN, c);
-            trace += c < dim ? e : 0.0;
-            square += (c < dim ? 1.0 : 2.0) * e * e;
-        }
-        const rp_lame lame = rp_lame_parameters(def->young, def->poisson);
-        out->elastic += g->volume * (lame.mu * square + 0.5 * lame.lambda * trace * trace);
     }
     for (int a = 0; a < 3 && out->mass > 0.0; a++) {
         out->center[a] /= out->mass;
     }
 }
+
+// ---- failures ----
 
 bool rp_world_failure(const rp_world *world, rp_failure *out)
 {

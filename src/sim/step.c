@@ -45,7 +45,7 @@ double rp_world_choose_dt(rp_world *world, rp_step *step)
     return steps;
 }
 
-static rp_result gravity_now(const rp_world *world, double out[3])
+rp_result rp_world_gravity(const rp_world *world, double out[3])
 {
     const rp_vector_of_time *f = &world->def.gravity_of_time;
     for (int a = 0; a < 3; a++) {
@@ -98,7 +98,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
     rp_matter matter;
     rp_step step = rp_world_make_step(world, &matter);
-    RP_TRY(gravity_now(world, step.gravity));
+    RP_TRY(rp_world_gravity(world, step.gravity));
     const double steps = rp_world_choose_dt(world, &step);
     if (!(step.dt > 1e-12 / world->def.fps)) {
         world->failed = true;

@@ -22,7 +22,9 @@ typedef struct rp_plan_table {
 struct rp_world {
     // described once
     rp_world_def def;
-    rp_allocator allocator; // a copy: the def may have lived on the stack
+    rp_allocator given;     // a copy: the def may have lived on the stack
+    rp_limited limited;
+    rp_allocator allocator; // the given one, within the limit if there is one
     const rp_kernels *kernels;
     const rp_law *laws;
     const rp_solver *solver;
@@ -65,6 +67,7 @@ void rp_plan_free(rp_world *world);
 int rp_compare_ids(const void *a, const void *b);
 
 double rp_world_time(const rp_world *world);
+rp_result rp_world_gravity(const rp_world *world, double out[3]);
 // All that a solver may see of this world; the length of the step is not chosen yet.
 rp_step rp_world_make_step(rp_world *world, rp_matter *matter);
 // The least of all limits, then cut so that the frame ends on a whole number of equal steps.

@@ -1,0 +1,329 @@
+#include "io/folder.h"
+
+#include "base/result.h"
+#include "io/file.h"
+#include "repose/frame.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Everything that a run writes, besides its frames.
+static const char *const RUN_FILES[] = {
+    "run.json",  "scene.lua", "scene.resolved.json", "run.log",
+    "stats.csv", "state.hdf", "failure.hdf",
+};
+enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
+
+const char *rp_folder_path(const rp_folder *folder, const char *name, char out[RP_PATH])
+{
+    snprintf(out, RP_PATH, "%s/%s", folder->path, name);
+    return out;
+}
+
+const char *rp_folder_frame(const rp_folder *folder, int64_t frame, char out[RP_PATH])
+{
+    snprintf(out, RP_PATH, "%s/frames/frame.%06lld.hdf", folder->path, (long long)frame);
+    return out;
+}
+
+// ---- the lock ----
+
+static rp_result make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0) {
+        return RP_OK;
+    }
+    const int error = errno;
+    struct stat about;
+    if (error == EEXIST && stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        return RP_OK;
+    }
+    return rp_file_cannot("make", path, error == EEXIST ? ENOTDIR : error);
+}
+
+static rp_result take_lock(rp_folder *folder)
+{
+    char path[RP_PATH], holder[32] = "";
+    rp_folder_path(folder, "run.lock", path);
+    folder->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (folder->lock < 0) {
+        return rp_file_cannot("write", path, errno);
+    }
+    if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0) {
+        const ssize_t n = read(folder->lock, holder, sizeof holder - 1);
+        holder[n > 0 ? strcspn(holder, "\n") : 0] = '\0';
+        return rp_fail(RP_ERR_FILE, "%s is in use by another run (process %s)", folder->path,
+                       holder[0] != '\0' ? holder : "unknown");
+    }
+    const int length = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
+    if (ftruncate(folder->lock, 0) != 0 || pwrite(folder->lock, holder, (size_t)length, 0) < 0) {
+        return rp_file_cannot("write", path, errno);
+    }
+    return RP_OK;
+}
+
+rp_result rp_folder_open(rp_folder *folder, const char *path)
+{
+    *folder = (rp_folder){.lock = -1};
+    if (path[0] == '\0' || strlen(path) > RP_PATH - 64) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.folder: want a path of 1 to %d characters, got %zu",
+                       RP_PATH - 64, strlen(path));
+    }
+    RP_TRY(make_folder(path));
+    folder->path = strdup(path);
+    if (folder->path == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: a path");
+    }
+    const rp_result result = take_lock(folder);
+    if (result != RP_OK) {
+        rp_folder_close(folder);
+    }
+    return result;
+}
+
+void rp_folder_close(rp_folder *folder)
+{
+    if (folder->lock >= 0) {
+        close(folder->lock);
+    }
+    free(folder->path);
+    *folder = (rp_folder){.lock = -1};
+}
+
+// ---- what is in it ----
+
+// The number of a frame's file name; -1 when it is another file.
+static int64_t frame_number(const char *name)
+{
+    long long number;
+    int end = 0;
+    if (sscanf(name, "frame.%lld.hdf%n", &number, &end) != 1 || end == 0 || name[end] != '\0') {
+        return -1;
+    }
+    return number;
+}
+
+typedef void visit_frame(void *context, const char *name, int64_t number);
+
+static void each_frame(const rp_folder *folder, visit_frame *visit, void *context)
+{
+    char path[RP_PATH];
+    DIR *frames = opendir(rp_folder_path(folder, "frames", path));
+    for (struct dirent *e; frames != NULL && (e = readdir(frames)) != NULL;) {
+        const int64_t number = frame_number(e->d_name);
+        if (number >= 0) {
+            visit(context, e->d_name, number);
+        }
+    }
+    if (frames != NULL) {
+        closedir(frames);
+    }
+}
+
+static void count_frame(void *context, const char *name, int64_t number)
+{
+    (void)name;
+    (void)number;
+    ++*(int64_t *)context;
+}
+
+bool rp_folder_has_run(const rp_folder *folder)
+{
+    char path[RP_PATH];
+    int64_t frames = 0;
+    each_frame(folder, count_frame, &frames);
+    // a run begins with run.json: a process killed before that has left nothing of worth
+    return frames > 0 || access(rp_folder_path(folder, "run.json", path), F_OK) == 0;
+}
+
+typedef struct removal {
+    const rp_folder *folder;
+    rp_result result;
+} removal;
+
+static rp_result remove_file(const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT ? RP_OK : rp_file_cannot("remove", path, errno);
+}
+
+static void remove_frame(void *context, const char *name, int64_t number)
+{
+    removal *r = context;
+    char path[RP_PATH];
+    (void)number;
+    snprintf(path, sizeof path, "%s/frames/%.255s", r->folder->path, name);
+    r->result = r->result == RP_OK ? remove_file(path) : r->result;
+}
+
+rp_result rp_folder_clear(const rp_folder *folder)
+{
+    char path[RP_PATH];
+    // first what makes it a run that can be resumed: half a removal must not look like one
+    for (int i = 0; i < RUN_FILE_COUNT; i++) {
+        RP_TRY(remove_file(rp_folder_path(folder, RUN_FILES[i], path)));
+    }
+    removal r = {.folder = folder};
+    each_frame(folder, remove_frame, &r);
+    return r.result;
+}
+
+rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size)
+{
+    char path[RP_PATH];
+    *data = NULL;
+    *size = 0;
+    FILE *file = fopen(rp_folder_path(folder, name, path), "rb");
+    if (file == NULL) {
+        return rp_file_cannot("read", path, errno);
+    }
+    rp_result result = RP_OK;
+    size_t room = 0, got = 1;
+    while (got > 0 && result == RP_OK) {
+        if (*size + 1 >= room) {
+            room = 2 * room + 4096;
+            char *more = realloc(*data, room);
+            if (more == NULL) {
+                result = rp_fail(RP_ERR_MEMORY, "out of memory: %zu bytes of %s", room, path);
+                break;
+            }
+            *data = more;
+        }
+        got = fread(*data + *size, 1, room - 1 - *size, file);
+        *size += got;
+        (*data)[*size] = '\0';
+    }
+    if (result == RP_OK && ferror(file)) {
+        result = rp_file_cannot("read", path, errno);
+    }
+    fclose(file);
+    if (result != RP_OK) {
+        free(*data);
+        *data = NULL;
+    }
+    return result;
+}
+
+// ---- where to go on ----
+
+typedef struct frame_list {
+    int64_t *number;
+    size_t count, room;
+    bool failed;
+} frame_list;
+
+static void list_frame(void *context, const char *name, int64_t number)
+{
+    frame_list *list = context;
+    (void)name;
+    if (list->count == list->room) {
+        list->room = 2 * list->room + 256;
+        int64_t *more = realloc(list->number, list->room * sizeof *more);
+        list->failed = list->failed || more == NULL;
+        list->number = more != NULL ? more : list->number;
+    }
+    if (!list->failed) {
+        list->number[list->count++] = number;
+    }
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+// When a file's state is: steps since the start; -1 when it holds none that is whole.
+static int64_t state_step(const char *path, int64_t *frame)
+{
+    rp_frame *file;
+    rp_frame_info info;
+    if (access(path, F_OK) != 0) {
+        return -1;
+    }
+    if (rp_frame_open(path, &file) != RP_OK) {
+        rp_log(RP_LOG_WARNING, "passed over: %s", rp_last_error());
+        return -1;
+    }
+    rp_frame_get_info(file, &info);
+    rp_frame_close(file);
+    *frame = info.frame;
+    return info.whole ? info.step : -1;
+}
+
+rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame)
+{
+    char middle[RP_PATH];
+    frame_list list = {0};
+    each_frame(folder, list_frame, &list);
+    if (list.count > 0) {
+        qsort(list.number, list.count, sizeof *list.number, newest_first);
+    }
+    int64_t frame_step = -1, middle_frame = 0;
+    for (size_t i = 0; i < list.count && frame_step < 0; i++) {
+        frame_step = state_step(rp_folder_frame(folder, list.number[i], path), frame);
+    }
+    free(list.number);
+    const int64_t middle_step =
+        state_step(rp_folder_path(folder, "state.hdf", middle), &middle_frame);
+    if (frame_step < 0 && middle_step < 0) {
+        return rp_fail(RP_ERR_FILE, "%s holds no whole state to go on from", folder->path);
+    }
+    if (middle_step > frame_step) {
+        *frame = middle_frame;
+        strcpy(path, middle);
+    }
+    return RP_OK;
+}
+
+// ---- stats.csv ----
+
+rp_result rp_stats_append(const rp_folder *folder, const char *line)
+{
+    char path[RP_PATH];
+    rp_folder_path(folder, "stats.csv", path);
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) {
+        return rp_file_cannot("write", path, errno);
+    }
+    const size_t size = strlen(line);
+    const ssize_t wrote = write(file, line, size);
+    const int error = wrote < 0 ? errno : ENOSPC;
+    if (wrote != (ssize_t)size) {
+        close(file);
+        return rp_file_cannot("write", path, error);
+    }
+    return close(file) == 0 ? RP_OK : rp_file_cannot("write", path, errno);
+}
+
+rp_result rp_stats_cut(const rp_folder *folder, const char *header, int64_t frame)
+{
+    char path[RP_PATH], *text;
+    size_t size;
+    rp_folder_path(folder, "stats.csv", path);
+    if (access(path, F_OK) != 0 || rp_folder_read(folder, "stats.csv", &text, &size) != RP_OK) {
+        rp_log(RP_LOG_WARNING, "%s is missing: the lines of earlier frames are lost", path);
+        return rp_file_write_all(path, header, strlen(header));
+    }
+    // the header, then whole lines of frames up to the last one
+    size_t kept = 0;
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        char *rest;
+        const long long number = strtoll(line, &rest, 10);
+        if (line != text && (rest == line || *rest != ',' || number > frame)) {
+            break;
+        }
+        kept = (size_t)(end + 1 - text);
+    }
+    const bool ours = kept >= strlen(header) && memcmp(text, header, strlen(header)) == 0;
+    const rp_result result = ours ? rp_file_write_all(path, text, kept)
+                                  : rp_file_write_all(path, header, strlen(header));
+    free(text);
+    return result;
+}

@@ -1,0 +1,36 @@
+// The folder of a run: who may write to it, what is in it, where a run can go on.
+#pragma once
+
+#include "repose/run.h"
+
+typedef struct rp_folder {
+    char *path;
+    int lock; // file descriptor of run.lock, held as long as the folder is open
+} rp_folder;
+
+// Make the folder if need be and take its lock; another process that has it is named.
+rp_result rp_folder_open(rp_folder *folder, const char *path);
+void rp_folder_close(rp_folder *folder);
+
+// A path in the folder, such as ("run.json"), into a buffer of the caller's.
+enum { RP_PATH = 4096 };
+const char *rp_folder_path(const rp_folder *folder, const char *name, char out[RP_PATH]);
+const char *rp_folder_frame(const rp_folder *folder, int64_t frame, char out[RP_PATH]);
+
+// Is there a run in it?
+bool rp_folder_has_run(const rp_folder *folder);
+// Remove the files of a run and nothing else.
+rp_result rp_folder_clear(const rp_folder *folder);
+
+// The file of the newest state that is whole: of the frames and state.hdf. What is damaged is
+// logged and passed over.
+// @param[out] frame whole frames that are done in it
+rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame);
+
+// A whole file, with a 0 behind its end. @param[out] data to be freed with free()
+rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size);
+
+// stats.csv: one line per frame. Appending opens and closes the file, so that a kill can tear no
+// more than the last line; cutting back drops torn lines and those of frames after `frame`.
+rp_result rp_stats_append(const rp_folder *folder, const char *line);
+rp_result rp_stats_cut(const rp_folder *folder, const char *header, int64_t frame);

@@ -1,0 +1,68 @@
+// What the writer and the readers of frames share: where everything is in the file. docs/frames.md
+// describes it for people.
+#pragma once
+
+#include "core/state.h"
+#include "io/h5.h"
+#include "repose/frame.h"
+
+#define RP_AT_VTK     "VTKHDF"
+#define RP_AT_POINTS  "VTKHDF/Points"
+#define RP_AT_COLUMNS "VTKHDF/PointData"
+#define RP_AT_REPOSE  "repose"
+#define RP_AT_GROUPS  "repose/groups"
+// only a restart needs these
+#define RP_AT_AFFINE   "VTKHDF/PointData/affine"
+#define RP_AT_PAGES    "repose/pages"
+#define RP_AT_POSITION "repose/position"
+#define RP_AT_REGISTRY "repose/registry"
+#define RP_AT_ENTRIES  "repose/entries"
+
+#define RP_TIME_ENTRY "world/time" // the registry entry of which a frame knows the meaning
+
+enum {
+    RP_FRAME_COLUMNS = 64,
+    RP_FRAME_PATH = 128,
+    RP_FRAME_ROWS_BYTES = RP_H5_CHUNK * 9 * sizeof(double), // a slab of the widest column
+};
+
+// A number of a state's header that is an attribute of /repose.
+typedef struct rp_frame_number {
+    const char *name;
+    size_t offset; // in rp_state_header
+    rp_h5_type type;
+    int count;
+    const char *unit;
+} rp_frame_number;
+
+enum { RP_FRAME_NUMBERS = 10 };
+extern const rp_frame_number rp_frame_number_table[RP_FRAME_NUMBERS];
+
+// What the registry's time entry holds.
+typedef struct rp_frame_time {
+    int64_t frame, step;
+    double part; // of the current frame that has passed
+} rp_frame_time;
+
+// The type of a column's numbers in PointData, or of stored positions.
+rp_h5_type rp_frame_type(const rp_layout *layout, rp_column_id column);
+// Components as a frame has them: 0 for one number a row.
+int rp_frame_comps(const rp_layout *layout, rp_column_id column);
+
+// "owner/what", of letters, digits and underscores, ended within RP_STATE_NAME bytes: names of
+// entries become paths in the file and must not lead elsewhere.
+bool rp_frame_is_entry_name(const char *name);
+
+struct rp_frame {
+    rp_h5 h5;
+    int fd;
+    char *path; // owned
+    rp_frame_info info;
+    rp_frame_column_info column[RP_FRAME_COLUMNS];
+};
+
+// As rp_frame_open(), but a file without a seal is opened, too: HDF5 is then at the mercy of what
+// it reads. For tests.
+rp_result rp_frame_open_unsealed(const char *path, rp_frame **frame);
+// The state that an open frame holds.
+rp_result rp_frame_state(const rp_frame *frame, void **state, size_t *size);

@@ -1,0 +1,411 @@
+// A state becomes a frame. Columns go through a buffer of RP_H5_CHUNK particles, so that writing
+// needs little memory besides the state.
+#include "io/frame.h"
+
+#include "base/result.h"
+#include "io/file.h"
+#include "io/rows.h"
+#include "io/seal.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VTK_VERTEX = 1 };
+
+typedef struct writer {
+    rp_h5 h5;
+    rp_state_view view;
+    rp_frame_words words;
+    int64_t particles;
+    rp_frame_time time;
+    void *rows;   // RP_H5_CHUNK of the widest column
+    uint64_t *id; // as many ids
+} writer;
+
+typedef struct column {
+    rp_h5_spec spec;
+    rp_column_id id;
+    void (*fill)(const writer *w, const struct column *column, rp_stretch part, void *rows);
+} column;
+
+// --- columns ---
+
+static void fill_stored(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    rp_rows_gather(&w->view, c->id, part, rows);
+}
+
+static void fill_metres(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    (void)c;
+    rp_rows_gather_metres(&w->view, part, rows);
+}
+
+// The dead have lost their group, and with it their material.
+static void fill_material(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    (void)c;
+    uint16_t *material = rows;
+    rp_rows_gather(&w->view, RP_COL_GROUP, part, material);
+    for (int32_t i = 0; i < part.count; i++) {
+        const uint16_t group = material[i];
+        material[i] = group < w->view.header->groups ? (uint16_t)w->view.group[group].material
+                                                     : RP_GROUP_DEAD;
+    }
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void fill_guilty(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    (void)c;
+    uint8_t *guilty = rows;
+    rp_rows_gather(&w->view, RP_COL_ID, part, w->id);
+    for (int32_t i = 0; i < part.count; i++) {
+        guilty[i] = w->words.guilty_count > 0 &&
+                    bsearch(&w->id[i], w->words.guilty, (size_t)w->words.guilty_count,
+                            sizeof(uint64_t), compare_ids) != NULL;
+    }
+}
+
+static void put_column(writer *w, const column *c)
+{
+    const hid_t dataset = rp_h5_begin_rows(&w->h5, &c->spec);
+    const size_t row =
+        (size_t)rp_h5_bytes(c->spec.type) * (size_t)(c->spec.comps > 0 ? c->spec.comps : 1);
+    rp_rows_walk walk = {.view = &w->view};
+    rp_stretch part;
+    uint64_t written = 0;
+    int32_t waiting = 0;
+    while (written + (uint64_t)waiting < c->spec.rows &&
+           rp_rows_next(&walk, RP_H5_CHUNK - waiting, &part)) {
+        c->fill(w, c, part, (char *)w->rows + (size_t)waiting * row);
+        waiting += part.count;
+        if (waiting == RP_H5_CHUNK) {
+            rp_h5_put_rows(&w->h5, dataset, written, RP_H5_CHUNK, c->spec.type, w->rows);
+            written += RP_H5_CHUNK;
+            waiting = 0;
+        }
+    }
+    rp_h5_put_rows(&w->h5, dataset, written, (uint64_t)waiting, c->spec.type, w->rows);
+    rp_h5_end_rows(&w->h5, dataset);
+}
+
+static void put_field(writer *w, rp_column_id id)
+{
+    char path[RP_FRAME_PATH];
+    snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_field_table[id].name);
+    const column c = {.spec = {.path = path,
+                               .type = rp_frame_type(&w->view.layout, id),
+                               .rows = (uint64_t)w->particles,
+                               .comps = rp_frame_comps(&w->view.layout, id),
+                               .unit = rp_field_table[id].unit,
+                               .description = rp_field_table[id].sentence},
+                      .id = id,
+                      .fill = fill_stored};
+    put_column(w, &c);
+}
+
+static void put_columns(writer *w)
+{
+    const uint64_t rows = (uint64_t)w->particles;
+    put_column(w, &(column){.spec = {.path = RP_AT_POINTS,
+                                     .type = RP_H5_F64,
+                                     .rows = rows,
+                                     .comps = 3,
+                                     .unit = "m",
+                                     .description = "where the particle is"},
+                            .fill = fill_metres});
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (c != RP_COL_POSITION && (w->view.header->columns >> c & 1)) {
+            put_field(w, c);
+        }
+    }
+    put_column(w, &(column){.spec = {.path = RP_AT_COLUMNS "/material",
+                                     .type = RP_H5_U16,
+                                     .rows = rows,
+                                     .unit = "1",
+                                     .description = "of the particle's group; 65535 when it is "
+                                                    "about to be removed"},
+                            .fill = fill_material});
+    if (w->words.guilty != NULL) {
+        put_column(w, &(column){.spec = {.path = RP_AT_COLUMNS "/guilty",
+                                         .type = RP_H5_U8,
+                                         .rows = rows,
+                                         .unit = "1",
+                                         .description = "1 where the state is not physical"},
+                                .fill = fill_guilty});
+    }
+}
+
+// --- what makes it VTK's ---
+
+static void put_count(writer *w, const char *path, const char *description, int64_t count)
+{
+    const rp_h5_spec spec = {
+        .path = path, .type = RP_H5_I64, .rows = 1, .unit = "1", .description = description};
+    rp_h5_put_dataset(&w->h5, &spec, &count);
+}
+
+// first, first + 1, ...
+static void put_ramp(writer *w, const char *path, const char *description, int64_t rows)
+{
+    const rp_h5_spec spec = {.path = path,
+                             .type = RP_H5_I64,
+                             .rows = (uint64_t)rows,
+                             .unit = "1",
+                             .description = description,
+                             .packed = true};
+    const hid_t dataset = rp_h5_begin_rows(&w->h5, &spec);
+    int64_t *ramp = w->rows;
+    for (int64_t first = 0; first < rows; first += RP_H5_CHUNK) {
+        const int64_t count = rows - first < RP_H5_CHUNK ? rows - first : RP_H5_CHUNK;
+        for (int64_t i = 0; i < count; i++) {
+            ramp[i] = first + i;
+        }
+        rp_h5_put_rows(&w->h5, dataset, (uint64_t)first, (uint64_t)count, RP_H5_I64, ramp);
+    }
+    rp_h5_end_rows(&w->h5, dataset);
+}
+
+static void put_types(writer *w)
+{
+    const rp_h5_spec spec = {.path = RP_AT_VTK "/Types",
+                             .type = RP_H5_U8,
+                             .rows = (uint64_t)w->particles,
+                             .unit = "1",
+                             .description = "of cells: VTK_VERTEX",
+                             .packed = true};
+    const hid_t dataset = rp_h5_begin_rows(&w->h5, &spec);
+    memset(w->rows, VTK_VERTEX, RP_H5_CHUNK);
+    for (uint64_t first = 0; first < spec.rows; first += RP_H5_CHUNK) {
+        const uint64_t count = spec.rows - first < RP_H5_CHUNK ? spec.rows - first : RP_H5_CHUNK;
+        rp_h5_put_rows(&w->h5, dataset, first, count, RP_H5_U8, w->rows);
+    }
+    rp_h5_end_rows(&w->h5, dataset);
+}
+
+static double seconds(const writer *w)
+{
+    return ((double)w->time.frame + w->time.part) / w->view.header->fps;
+}
+
+// One vertex per particle.
+static void put_grid(writer *w)
+{
+    const int64_t version[2] = {1, 0};
+    rp_h5_put_group(&w->h5, RP_AT_VTK);
+    rp_h5_put_numbers(&w->h5, RP_AT_VTK, "Version", RP_H5_I64, 2, version);
+    rp_h5_put_text(&w->h5, RP_AT_VTK, "Type", "UnstructuredGrid");
+    put_count(w, RP_AT_VTK "/NumberOfPoints", "particles", w->particles);
+    put_count(w, RP_AT_VTK "/NumberOfCells", "one vertex per particle", w->particles);
+    put_count(w, RP_AT_VTK "/NumberOfConnectivityIds", "one per cell", w->particles);
+    put_ramp(w, RP_AT_VTK "/Connectivity", "the particle of each cell", w->particles);
+    put_ramp(w, RP_AT_VTK "/Offsets", "where each cell begins in Connectivity", w->particles + 1);
+    put_types(w);
+    const double time = seconds(w);
+    const rp_h5_spec spec = {.path = RP_AT_VTK "/FieldData/TimeValue",
+                             .type = RP_H5_F64,
+                             .rows = 1,
+                             .unit = "s",
+                             .description = "simulated time"};
+    rp_h5_put_dataset(&w->h5, &spec, &time);
+}
+
+// --- what VTK has no place for ---
+
+static void put_units(writer *w)
+{
+    char units[512] = "time s; frame 1; step 1; part 1; particles 1";
+    for (int i = 0; i < RP_FRAME_NUMBERS; i++) {
+        const size_t used = strlen(units);
+        snprintf(units + used, sizeof units - used, "; %s %s", rp_frame_number_table[i].name,
+                 rp_frame_number_table[i].unit);
+    }
+    rp_h5_put_text(&w->h5, RP_AT_REPOSE, "units", units);
+}
+
+static void put_header(writer *w)
+{
+    rp_h5 *h5 = &w->h5;
+    const rp_state_header *h = w->view.header;
+    const int32_t format = RP_FRAME_FORMAT;
+    const double time = seconds(w);
+    rp_h5_put_group(h5, RP_AT_REPOSE);
+    rp_h5_put_numbers(h5, RP_AT_REPOSE, "format", RP_H5_I32, 0, &format);
+    rp_h5_put_text(h5, RP_AT_REPOSE, "version", RP_VERSION);
+    rp_h5_put_text(h5, RP_AT_REPOSE, "title", w->words.title);
+    rp_h5_put_text(h5, RP_AT_REPOSE, "failure", w->words.failure);
+    rp_h5_put_numbers(h5, RP_AT_REPOSE, "time", RP_H5_F64, 0, &time);
+    rp_h5_put_numbers(h5, RP_AT_REPOSE, "frame", RP_H5_I64, 0, &w->time.frame);
+    rp_h5_put_numbers(h5, RP_AT_REPOSE, "step", RP_H5_I64, 0, &w->time.step);
+    rp_h5_put_numbers(h5, RP_AT_REPOSE, "part", RP_H5_F64, 0, &w->time.part);
+    rp_h5_put_numbers(h5, RP_AT_REPOSE, "particles", RP_H5_I64, 0, &w->particles);
+    rp_h5_put_text(h5, RP_AT_REPOSE, "precision", h->precision == RP_SINGLE ? "single" : "double");
+    for (int i = 0; i < RP_FRAME_NUMBERS; i++) {
+        const rp_frame_number *n = &rp_frame_number_table[i];
+        rp_h5_put_numbers(h5, RP_AT_REPOSE, n->name, n->type, n->count > 1 ? n->count : 0,
+                          (const char *)h + n->offset);
+    }
+    put_units(w);
+}
+
+// One number of every group.
+static void put_group_numbers(writer *w, const char *path, rp_h5_type type, size_t offset,
+                              const char *unit, const char *description)
+{
+    const int32_t groups = w->view.header->groups;
+    const size_t bytes = (size_t)rp_h5_bytes(type);
+    const rp_h5_spec spec = {.path = path,
+                             .type = type,
+                             .rows = (uint64_t)groups,
+                             .unit = unit,
+                             .description = description};
+    for (int32_t g = 0; g < groups; g++) {
+        memcpy((char *)w->rows + (size_t)g * bytes, (const char *)&w->view.group[g] + offset,
+               bytes);
+    }
+    rp_h5_put_dataset(&w->h5, &spec, w->rows);
+}
+_Static_assert((int)RP_GROUP_LIMIT <= (int)RP_H5_CHUNK, "all groups fit the buffer");
+
+static void put_groups(writer *w)
+{
+    put_group_numbers(w, RP_AT_GROUPS "/material", RP_H5_I32, offsetof(rp_state_group, material),
+                      "1", "number of the group's material");
+    put_group_numbers(w, RP_AT_GROUPS "/field", RP_H5_I32, offsetof(rp_state_group, field), "1",
+                      "number of the group's velocity field");
+    put_group_numbers(w, RP_AT_GROUPS "/volume", RP_H5_F64, offsetof(rp_state_group, volume), "m^3",
+                      "of one particle at rest");
+    put_group_numbers(w, RP_AT_GROUPS "/mass", RP_H5_F64, offsetof(rp_state_group, mass), "kg",
+                      "of one particle");
+}
+
+static void put_registry(writer *w)
+{
+    const rp_state_view *view = &w->view;
+    const int32_t entries = view->header->entries;
+    char *names = w->rows;
+    for (int32_t e = 0; e < entries; e++) {
+        memcpy(names + e * RP_STATE_NAME, view->entry[e].name, RP_STATE_NAME);
+    }
+    rp_h5_put_texts(&w->h5, RP_AT_ENTRIES, entries, RP_STATE_NAME, names,
+                    "what /repose/registry holds, in the order of the state");
+    for (int32_t e = 0; e < entries; e++) {
+        char path[RP_FRAME_PATH];
+        snprintf(path, sizeof path, RP_AT_REGISTRY "/%.*s", RP_STATE_NAME, view->entry[e].name);
+        const rp_h5_spec spec = {.path = path,
+                                 .type = RP_H5_U8,
+                                 .rows = view->entry[e].bytes,
+                                 .unit = "1",
+                                 .description = "bytes as its owner keeps them"};
+        rp_h5_put_dataset(&w->h5, &spec, rp_state_at(view, view->entry_at[e]));
+    }
+}
+
+static void put_state(writer *w)
+{
+    const rp_state_header *h = w->view.header;
+    const rp_h5_spec pages = {.path = RP_AT_PAGES,
+                              .type = RP_H5_I32,
+                              .rows = (uint64_t)h->pages,
+                              .comps = sizeof(rp_state_page) / sizeof(int32_t),
+                              .unit = "1",
+                              .description = "block x, y, z; field; first slot; particles"};
+    rp_h5_put_dataset(&w->h5, &pages, w->view.page);
+    put_registry(w);
+    if (!rp_metres_are_exact(&w->view.layout)) {
+        const column c = {.spec = {.path = RP_AT_POSITION,
+                                   .type = rp_frame_type(&w->view.layout, RP_COL_POSITION),
+                                   .rows = (uint64_t)h->count,
+                                   .comps = w->view.layout.dim,
+                                   .unit = h->precision == RP_SINGLE ? "2^-26 cells" : "cells",
+                                   .description = "from the page's origin, without births"},
+                          .id = RP_COL_POSITION,
+                          .fill = fill_stored};
+        put_column(w, &c);
+    }
+}
+
+// --- all of it ---
+
+static rp_result check_entries(const rp_state_view *view)
+{
+    for (int32_t e = 0; e < view->header->entries; e++) {
+        if (!rp_frame_is_entry_name(view->entry[e].name)) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: '%.*s' is no name of an entry", RP_STATE_NAME,
+                           view->entry[e].name);
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result check_state(const rp_state_view *view)
+{
+    RP_TRY(check_entries(view));
+    return rp_rows_check(view);
+}
+
+static rp_frame_time time_of(const rp_state_view *view)
+{
+    rp_frame_time time = {0};
+    for (int32_t e = 0; e < view->header->entries; e++) {
+        if (strncmp(view->entry[e].name, RP_TIME_ENTRY, RP_STATE_NAME) == 0 &&
+            view->entry[e].bytes == sizeof time) {
+            memcpy(&time, rp_state_at(view, view->entry_at[e]), sizeof time);
+        }
+    }
+    return time;
+}
+
+static rp_result write_file(writer *w, const rp_file *file)
+{
+    RP_TRY(rp_h5_create(&w->h5, file->fd, file->path));
+    put_grid(w);
+    put_columns(w);
+    put_header(w);
+    put_groups(w);
+    put_state(w);
+    RP_TRY(rp_h5_close(&w->h5));
+    return rp_seal(file->fd, file->path);
+}
+
+static rp_result replace_file(writer *w, const char *path)
+{
+    rp_file file;
+    RP_TRY(rp_file_replace(&file, path));
+    return rp_file_end(&file, write_file(w, &file));
+}
+
+rp_result rp_frame_write(const char *path, const void *state, size_t size,
+                         const rp_frame_words *words)
+{
+    writer w = {.words = words != NULL ? *words : (rp_frame_words){0}};
+    w.words.title = w.words.title != NULL ? w.words.title : "";
+    w.words.failure = w.words.failure != NULL ? w.words.failure : "";
+    RP_TRY(rp_state_view_make(state, size, &w.view));
+    RP_TRY(check_state(&w.view));
+    w.particles = (int64_t)w.view.header->count + w.view.header->births;
+    w.time = time_of(&w.view);
+
+    const rp_allocator *a = rp_default_allocator();
+    rp_buffer rows = {0}, id = {0};
+    rp_result result = rp_buffer_reserve(&rows, a, RP_FRAME_ROWS_BYTES, 0, "rows of a frame");
+    if (result == RP_OK) {
+        result = rp_buffer_reserve(&id, a, RP_H5_CHUNK * sizeof(uint64_t), 0, "rows of a frame");
+    }
+    if (result == RP_OK) {
+        w.rows = rows.data;
+        w.id = id.data;
+        result = replace_file(&w, path);
+    }
+    rp_buffer_free(&id, a);
+    rp_buffer_free(&rows, a);
+    return result;
+}

@@ -1,0 +1,430 @@
+// Runs: a world stepped to its last frame, and a folder that is whole at every moment.
+#include "repose/run.h"
+
+#include "base/result.h"
+#include "io/file.h"
+#include "io/writer.h"
+#include "repose/frame.h"
+#include "sim/world.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUN_FORMAT = 1, GUILTY_MOST = 1 << 20 };
+
+struct rp_run {
+    rp_folder folder;
+    rp_run_mode mode;
+    json_t *record; // run.json; NULL in a folder that holds none
+    char *about;    // the record's "about", as text
+};
+
+rp_run_def rp_default_run_def(void) { return (rp_run_def){.frames = 1, .cookie = RP_DEF_COOKIE}; }
+
+// ---- open ----
+
+static rp_result read_record(rp_run *run)
+{
+    char *text, path[RP_PATH];
+    size_t size;
+    json_error_t error;
+    RP_TRY(rp_folder_read(&run->folder, "run.json", &text, &size));
+    rp_folder_path(&run->folder, "run.json", path);
+    run->record = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (run->record == NULL) {
+        return rp_fail(RP_ERR_FILE, "%s:%d: %s", path, error.line, error.text);
+    }
+    const json_t *format = json_object_get(run->record, "format");
+    if (!json_is_integer(format) || !json_is_object(json_object_get(run->record, "about"))) {
+        return rp_fail(RP_ERR_FILE, "%s: this is no record of a run", path);
+    }
+    if (json_integer_value(format) > RUN_FORMAT) {
+        return rp_fail(RP_ERR_FILE,
+                       "%s: it has format %" JSON_INTEGER_FORMAT
+                       ", this version reads up to %d: use a newer Repose",
+                       path, json_integer_value(format), RUN_FORMAT);
+    }
+    run->about = json_dumps(json_object_get(run->record, "about"), JSON_COMPACT);
+    return run->about != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a run's record");
+}
+
+static rp_result look_around(rp_run *run)
+{
+    const bool has_run = rp_folder_has_run(&run->folder);
+    switch (run->mode) {
+    case RP_RUN_NEW:
+        return !has_run ? RP_OK
+                        : rp_fail(RP_ERR_ARGUMENT,
+                                  "%s already holds a run: resume it, overwrite "
+                                  "it, or choose another folder",
+                                  run->folder.path);
+    case RP_RUN_OVERWRITE:
+        return has_run ? rp_folder_clear(&run->folder) : RP_OK;
+    case RP_RUN_RESUME:
+        break;
+    }
+    return has_run ? read_record(run)
+                   : rp_fail(RP_ERR_ARGUMENT, "%s holds no run to resume", run->folder.path);
+}
+
+rp_result rp_run_open(const char *folder, rp_run_mode mode, rp_run **out)
+{
+    rp_run *run = *out = calloc(1, sizeof *run);
+    if (run == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: a run");
+    }
+    run->mode = mode;
+    rp_result result = rp_folder_open(&run->folder, folder);
+    if (result == RP_OK) {
+        result = look_around(run);
+    }
+    if (result != RP_OK) {
+        rp_run_close(run);
+        *out = NULL;
+    }
+    return result;
+}
+
+void rp_run_close(rp_run *run)
+{
+    if (run != NULL) {
+        rp_folder_close(&run->folder);
+        json_decref(run->record);
+        free(run->about);
+        free(run);
+    }
+}
+
+const char *rp_run_about(const rp_run *run) { return run->about; }
+
+bool rp_run_has_state(const rp_run *run)
+{
+    char path[RP_PATH];
+    int64_t frame;
+    return run->mode == RP_RUN_RESUME && rp_folder_newest(&run->folder, path, &frame) == RP_OK;
+}
+
+// ---- what a run writes ----
+
+typedef struct go {
+    rp_run *run;
+    const rp_run_def *def;
+    rp_writer *writer;
+    struct timespec began, saved; // wall clock: of the run, of the last state in mid-frame
+    rp_stats before;              // at the end of the last frame, for the seconds in its line
+    double written;               // seconds that the writer had worked by then
+} go;
+
+static double seconds_since(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
+
+static rp_result write_record(const go *g, const char *status)
+{
+    const rp_world *world = g->def->world;
+    char host[256] = "", when[32], path[RP_PATH];
+    const time_t now = time(NULL);
+    struct tm utc;
+    gethostname(host, sizeof host - 1);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    json_t *about = json_loads(g->def->about != NULL ? g->def->about : "{}", 0, NULL);
+    json_t *record = json_pack(
+        "{s:i, s:s, s:s, s:s?, s:I, s:I, s:I, s:s, s:s, s:i, s:I, s:s, s:s, s:f, s:o}", //
+        "format", RUN_FORMAT, "repose", RP_VERSION, "status", status, "title", g->def->title,
+        "frames", (json_int_t)g->def->frames, "frames_done", (json_int_t)world->time.frame, "steps",
+        (json_int_t)world->time.step, "instruction_set", rp_world_isa(world), "precision",
+        world->def.precision == RP_SINGLE ? "single" : "double", "threads", world->threads, "seed",
+        (json_int_t)world->def.seed, "host", host, "written", when, "seconds",
+        seconds_since(&g->began), "about", about);
+    char *text =
+        record != NULL ? json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(record);
+    if (text == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "cannot make run.json: out of memory, or rp_run_def.about "
+                                      "is no JSON object");
+    }
+    rp_folder_path(&g->run->folder, "run.json", path);
+    const rp_result result = rp_file_write_all(path, text, strlen(text));
+    free(text);
+    return result;
+}
+
+static const char STATS_HEADER[] =
+    "frame,time_s,steps,dt_s,limiter,particles,born,removed,mass_kg,momentum_x_kg_m_s,"
+    "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
+    "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s\n";
+
+// Numbers as in the C locale, whatever the host has set: fields never hold a comma of their own.
+static char *put_number(char *at, double value)
+{
+    const int length = sprintf(at, ",%.17g", value);
+    char *comma = strchr(at + 1, ',');
+    if (comma != NULL) {
+        *comma = '.';
+    }
+    return at + length;
+}
+
+static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, double writing,
+                            char line[1024])
+{
+    double gravity[3], potential = 0.0;
+    RP_TRY(rp_world_gravity(g->def->world, gravity));
+    for (int a = 0; a < 3; a++) {
+        potential -= t->mass * gravity[a] * t->center[a];
+    }
+    char *at = line + sprintf(line, "%" PRId64, s->frame);
+    at = put_number(at, s->time);
+    at += sprintf(at, ",%" PRId64, s->step);
+    at = put_number(at, s->dt);
+    at += sprintf(at, ",%s,%" PRId64 ",%" PRId64 ",%" PRId64, rp_limiter_name(s->limiter),
+                  s->particles, s->born, s->removed);
+    const double numbers[] = {t->mass,    t->momentum[0], t->momentum[1], t->momentum[2],
+                              t->kinetic, t->elastic,     potential,      s->max_speed};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        at = put_number(at, numbers[i]);
+    }
+    at += sprintf(at, ",%" PRId64 ",%" PRId64, s->pages, s->sorts);
+    for (int i = 0; i < RP_STAGE_COUNT; i++) {
+        at = put_number(at, s->seconds[i] - g->before.seconds[i]);
+    }
+    at = put_number(at, writing);
+    strcpy(at, "\n");
+    return RP_OK;
+}
+
+// Hand the world's state to the writer, after it has done with the last one.
+static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *totals)
+{
+    const rp_folder *folder = &g->run->folder;
+    rp_writing w = {0};
+    RP_TRY(rp_writer_wait(g->writer));
+    const double written = rp_writer_seconds(g->writer);
+    RP_TRY(stats_line(g, stats, totals, written - g->written, w.line));
+    RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
+    rp_folder_frame(folder, stats->frame, w.path);
+    rp_folder_path(folder, "state.hdf", w.remove);
+    if (g->def->latest && stats->frame >= 2) {
+        rp_folder_frame(folder, stats->frame - 2, w.drop_state);
+    }
+    rp_writer_write(g->writer, &w);
+    g->before = *stats;
+    g->written = written;
+    return RP_OK;
+}
+
+static rp_result save_middle(go *g)
+{
+    rp_writing w = {0};
+    RP_TRY(rp_writer_wait(g->writer));
+    RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
+    rp_folder_path(&g->run->folder, "state.hdf", w.path);
+    rp_writer_write(g->writer, &w);
+    clock_gettime(CLOCK_MONOTONIC, &g->saved);
+    return RP_OK;
+}
+
+// The last state, with the sentence and the guilty marked.
+static rp_result write_failure(const go *g, const char *sentence)
+{
+    const rp_world *world = g->def->world;
+    uint64_t *guilty = calloc(GUILTY_MOST, sizeof *guilty);
+    rp_frame_words words = {.title = g->def->title, .failure = sentence, .guilty = guilty};
+    char path[RP_PATH];
+    void *state;
+    size_t size;
+    if (guilty != NULL) {
+        const int64_t count = rp_world_guilty(world, guilty, GUILTY_MOST);
+        words.guilty_count = count < GUILTY_MOST ? count : GUILTY_MOST;
+    }
+    rp_result result = rp_world_save(world, &state, &size);
+    if (result == RP_OK) {
+        rp_folder_path(&g->run->folder, "failure.hdf", path);
+        result = rp_frame_write(path, state, size, &words);
+        rp_state_free(state);
+    }
+    free(guilty);
+    return result;
+}
+
+// ---- start ----
+
+static rp_result write_files(const go *g)
+{
+    char path[RP_PATH];
+    for (int i = 0; i < g->def->files; i++) {
+        const rp_run_file *file = &g->def->file[i];
+        RP_TRY(rp_file_write_all(rp_folder_path(&g->run->folder, file->name, path), file->data,
+                                 file->size));
+    }
+    return RP_OK;
+}
+
+static rp_result start_new(go *g)
+{
+    char path[RP_PATH];
+    rp_stats stats;
+    rp_totals totals;
+    RP_TRY(write_files(g));
+    RP_TRY(write_record(g, "running"));
+    rp_folder_path(&g->run->folder, "frames", path);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return rp_file_cannot("make", path, errno);
+    }
+    RP_TRY(rp_stats_cut(&g->run->folder, STATS_HEADER, -1));
+    RP_TRY(rp_world_prepare(g->def->world));
+    rp_world_stats(g->def->world, &stats);
+    rp_world_totals(g->def->world, &totals);
+    return save_frame(g, &stats, &totals);
+}
+
+static void note_other_machine(const go *g)
+{
+    const char *isa = json_string_value(json_object_get(g->run->record, "instruction_set"));
+    if (isa != NULL && strcmp(isa, rp_world_isa(g->def->world)) != 0) {
+        rp_log(RP_LOG_WARNING,
+               "this run was begun with instruction set %s and goes on with %s: the bits will "
+               "differ from a run without a break",
+               isa, rp_world_isa(g->def->world));
+    }
+}
+
+static rp_result start_again(go *g)
+{
+    char path[RP_PATH];
+    void *state;
+    size_t size;
+    int64_t frame;
+    RP_TRY(rp_folder_newest(&g->run->folder, path, &frame));
+    RP_TRY(rp_frame_read_state(path, &state, &size));
+    const rp_result result = rp_world_restore(g->def->world, state, size);
+    rp_state_free(state);
+    RP_TRY(result);
+    note_other_machine(g);
+    RP_TRY(rp_stats_cut(&g->run->folder, STATS_HEADER, frame));
+    RP_TRY(write_record(g, "running"));
+    unlink(rp_folder_path(&g->run->folder, "failure.hdf", path));
+    rp_world_stats(g->def->world, &g->before);
+    return RP_OK;
+}
+
+// ---- go ----
+
+static rp_run_answer ask(const go *g, const rp_stats *stats, const rp_totals *totals)
+{
+    const rp_run_progress progress = {.stats = stats, .totals = totals, .frames = g->def->frames};
+    return g->def->tick != NULL ? g->def->tick(g->def->context, &progress) : RP_RUN_GO;
+}
+
+// One step, and what its end calls for.
+static rp_result advance(go *g, rp_run_answer *answer)
+{
+    rp_world *world = g->def->world;
+    rp_stats stats;
+    rp_totals totals;
+    const int64_t frame = world->time.frame;
+    RP_TRY(rp_world_step(world));
+    const bool frame_ended = world->time.frame != frame;
+    rp_world_stats(world, &stats);
+    if (frame_ended) {
+        rp_world_totals(world, &totals);
+        RP_TRY(save_frame(g, &stats, &totals));
+    } else if (g->def->save_seconds > 0.0 && seconds_since(&g->saved) > g->def->save_seconds &&
+               rp_writer_idle(g->writer)) {
+        RP_TRY(save_middle(g));
+    }
+    *answer = ask(g, &stats, frame_ended ? &totals : NULL);
+    return RP_OK;
+}
+
+static rp_result run_to_end(go *g, rp_run_end *end)
+{
+    rp_world *world = g->def->world;
+    rp_stats stats;
+    rp_world_stats(world, &stats);
+    rp_run_answer answer = ask(g, &stats, NULL);
+    while (answer == RP_RUN_GO && world->time.frame < g->def->frames) {
+        RP_TRY(advance(g, &answer));
+    }
+    const bool finished = world->time.frame >= g->def->frames;
+    if (!finished && world->time.part > 0.0) {
+        RP_TRY(save_middle(g));
+    }
+    RP_TRY(rp_writer_wait(g->writer));
+    *end = finished ? RP_RUN_FINISHED : RP_RUN_STOPPED;
+    return RP_OK;
+}
+
+// What went wrong stays the sentence; what can be saved is.
+static rp_result after_error(go *g, rp_result result)
+{
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+    const bool writable = rp_writer_wait(g->writer) == RP_OK;
+    if (writable && g->def->world->failed && write_failure(g, sentence) != RP_OK) {
+        rp_log(RP_LOG_WARNING, "no failure.hdf: %s", rp_last_error());
+    } else if (writable && !g->def->world->failed && g->def->world->time.part > 0.0 &&
+               (save_middle(g) != RP_OK || rp_writer_wait(g->writer) != RP_OK)) {
+        rp_log(RP_LOG_WARNING, "no state.hdf: %s", rp_last_error());
+    }
+    return rp_fail(result, "%s", sentence);
+}
+
+static rp_result check_run_def(const rp_run_def *def)
+{
+    if (def->cookie != RP_DEF_COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "run: start from rp_default_run_def()");
+    }
+    if (def->frames < 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.frames: want >= 0, got %" PRId64, def->frames);
+    }
+    if (!(def->save_seconds >= 0.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.save_seconds: want >= 0 s, got %g", def->save_seconds);
+    }
+    return RP_OK;
+}
+
+static rp_result go_on(go *g, rp_run_end *end)
+{
+    static const char *const status[] = {"finished", "interrupted", "failed"};
+    const bool again = rp_run_has_state(g->run);
+    RP_TRY(again ? start_again(g) : start_new(g));
+    rp_result result = run_to_end(g, end);
+    if (result != RP_OK) {
+        result = after_error(g, result);
+    }
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+    const rp_result recorded = write_record(g, status[*end]);
+    return result == RP_OK ? recorded : rp_fail(result, "%s", sentence);
+}
+
+rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
+{
+    *end = RP_RUN_FAILED;
+    RP_TRY(check_run_def(def));
+    go g = {.run = run, .def = def};
+    clock_gettime(CLOCK_MONOTONIC, &g.began);
+    g.saved = g.began;
+    RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title));
+    rp_result result = go_on(&g, end);
+    if (result == RP_OK) {
+        return rp_writer_close(g.writer);
+    }
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+    rp_writer_close(g.writer);
+    *end = RP_RUN_FAILED;
+    return rp_fail(result, "%s", sentence);
+}
