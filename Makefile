@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
-BUILD_PACKAGES := gcc libc6-dev cmake ninja-build libpng-dev
+BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libjansson-dev libpng-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 clang libomp-dev
 PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
 
