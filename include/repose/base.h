@@ -41,12 +41,19 @@ typedef void (*rp_log_hook)(rp_log_level level, const char *message, void *conte
 /// Set the process-wide log hook; NULL makes the library silent again (the default).
 RP_API void rp_set_log_hook(rp_log_hook hook, void *context);
 
+/// Say something through that hook.
+RP_API void rp_log(rp_log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /// Called when the library or its caller has a bug. The default writes to stderr and aborts;
 /// a hook that returns lets the program go on at its own risk.
 typedef void (*rp_assert_hook)(const char *condition, const char *file, int line);
 
 /// Replace the assert hook; NULL restores the default.
 RP_API void rp_set_assert_hook(rp_assert_hook hook);
+
+/// What a broken assertion calls; it goes on to the hook.
+RP_API void rp_assert_failed(const char *condition, const char *file, int line);
 
 /// Where a world gets its memory from. Both calls may come from any thread.
 typedef struct rp_allocator {

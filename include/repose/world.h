@@ -70,6 +70,7 @@ typedef struct rp_world_def {
     int threads;     ///< 0: as many as the process may use
     uint64_t seed;   ///< of every random number in the world
     const char *isa; ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
+    size_t memory;   ///< most bytes that particles and grid may take; 0: no limit
     bool plan;       ///< count particles instead of making them, see rp_world_plan()
     const rp_allocator *allocator; ///< NULL: the library's own
     uint32_t cookie;               ///< filled in by rp_default_world_def()
@@ -122,6 +123,12 @@ typedef struct rp_material {
 
 RP_API rp_result rp_world_add_material(rp_world *world, const rp_material_def *def,
                                        rp_material *material);
+RP_API int rp_world_materials(const rp_world *world);
+/// @param index 0 to rp_world_materials() - 1
+RP_API const rp_material_def *rp_world_material(const rp_world *world, int index);
+/// The slope [rad] at which the sand settles when it flows, as it is before it hardens; 0 for what
+/// is no sand (docs/theory.md, What slope to expect).
+RP_API double rp_material_slope(const rp_material_def *def, int dimension);
 
 /// A shape filled with particles on a jittered lattice. The mass of the shape is exact.
 typedef struct rp_particles_def {
@@ -276,6 +283,7 @@ typedef struct rp_stats {
 } rp_stats;
 
 RP_API void rp_world_stats(const rp_world *world, rp_stats *out);
+RP_API int rp_world_dimension(const rp_world *world);
 /// The instruction set in use: "plain", "avx2" or "avx512".
 RP_API const char *rp_world_isa(const rp_world *world);
 

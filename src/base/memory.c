@@ -59,6 +59,36 @@ const rp_allocator *rp_default_allocator(void)
     return &standard;
 }
 
+// ---- a limit ----
+
+static void *limited_allocate(size_t size, size_t align, void *context)
+{
+    rp_limited *l = context;
+    if (atomic_fetch_add(&l->used, size) + size <= l->limit) {
+        void *memory = l->base.allocate(size, align, l->base.context);
+        if (memory != NULL) {
+            return memory;
+        }
+    }
+    atomic_fetch_sub(&l->used, size);
+    return NULL;
+}
+
+static void limited_release(void *memory, size_t size, void *context)
+{
+    rp_limited *l = context;
+    l->base.release(memory, size, l->base.context);
+    atomic_fetch_sub(&l->used, size);
+}
+
+rp_allocator rp_limited_allocator(rp_limited *limited, const rp_allocator *base, size_t limit)
+{
+    limited->base = *base;
+    limited->limit = limit;
+    atomic_init(&limited->used, 0);
+    return (rp_allocator){limited_allocate, limited_release, limited};
+}
+
 // ---- what the rest is made of ----
 
 static void out_of_memory(size_t bytes, const char *what)

@@ -3,6 +3,8 @@
 
 #include "repose/base.h"
 
+#include <stdatomic.h>
+
 enum {
     RP_CACHE_LINE = 64,
     RP_HUGE_PAGE = 2 << 20, // arrays at least this big are aligned to it and ask for huge pages
@@ -11,6 +13,14 @@ enum {
 // The allocator a world uses when its def names none: aligned, zeroing nothing, huge pages for big
 // arrays.
 const rp_allocator *rp_default_allocator(void);
+
+// An allocator that hands out no more than `limit` bytes of another one's at a time.
+typedef struct rp_limited {
+    rp_allocator base;
+    size_t limit;
+    atomic_size_t used;
+} rp_limited;
+rp_allocator rp_limited_allocator(rp_limited *limited, const rp_allocator *base, size_t limit);
 
 // An array that remembers what it needs to be freed. Zero-initialise before first use.
 typedef struct rp_buffer {

@@ -3,10 +3,6 @@
 
 #include "repose/base.h"
 
-void rp_log(rp_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-void rp_assert_failed(const char *condition, const char *file, int line);
-
 // A bug in our own code or a caller's. Checked in every build: it is never in an inner loop.
 #define RP_ASSERT(condition)                                                                       \
     do {                                                                                           \

@@ -82,6 +82,18 @@ double rp_hardened_angle(const double h[4], double q)
     return h[0] + (h[1] * q - h[3]) * exp(-h[2] * q);
 }
 
+double rp_material_slope(const rp_material_def *def, int dim)
+{
+    if (def->kind != RP_SAND) {
+        return 0.0;
+    }
+    if (def->friction_coefficient >= 0.0) {
+        return atan(def->friction_coefficient);
+    }
+    const double phi = def->hardening ? rp_hardened_angle(def->hardening_h, 0.0) : def->friction_angle;
+    return atan(rp_friction_coefficient(rp_yield_slope(def->yield_fit, phi, dim), dim));
+}
+
 // Least and largest angle that a hardening curve reaches for q >= 0.
 static void hardened_range(const double h[4], double *least, double *most)
 {

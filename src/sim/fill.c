@@ -38,6 +38,14 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
     return RP_OK;
 }
 
+int rp_world_materials(const rp_world *world) { return world->materials; }
+
+const rp_material_def *rp_world_material(const rp_world *world, int index)
+{
+    RP_ASSERT(index >= 0 && index < world->materials);
+    return &world->material[index];
+}
+
 rp_result rp_world_reserve_groups(rp_world *world, int groups)
 {
     const rp_allocator *a = &world->allocator;

@@ -92,7 +92,7 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
     entries_of(world, entry);
     RP_TRY(rp_state_measure(&h, entry, &view));
     h.bytes = view.bytes;
-    char *state = rp_state_new(&world->allocator, view.bytes);
+    char *state = rp_state_new(&world->given, view.bytes);
     if (state == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -391,7 +391,7 @@ rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
     if ((uintptr_t)data % RP_STATE_ALIGN == 0) {
         return restore_aligned(world, data, size);
     }
-    void *copy = rp_state_new(&world->allocator, size);
+    void *copy = rp_state_new(&world->given, size);
     if (copy == NULL) {
         return RP_ERR_MEMORY;
     }

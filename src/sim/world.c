@@ -141,7 +141,9 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
         return RP_ERR_MEMORY;
     }
     world->def = *def;
-    world->allocator = *a;
+    world->given = *a;
+    world->allocator =
+        def->memory > 0 ? rp_limited_allocator(&world->limited, a, def->memory) : *a;
     a = &world->allocator;
     world->threads = def->threads > 0 ? def->threads : rp_default_threads();
     world->solver = rp_solver_find("explicit");
@@ -168,7 +170,7 @@ void rp_world_destroy(rp_world *world)
     if (world == NULL) {
         return;
     }
-    const rp_allocator copy = world->allocator, *a = &copy;
+    const rp_allocator given = world->given, *a = &world->allocator;
     if (world->solver_state != NULL) {
         world->solver->destroy(world->solver_state, a);
         rp_set_free(&world->set);
@@ -181,7 +183,9 @@ void rp_world_destroy(rp_world *world)
     rp_buffer_free(&world->group_reals, a);
     rp_buffer_free(&world->group_laws, a);
     rp_arena_free(&world->scratch);
-    rp_delete(a, world, sizeof *world);
+    rp_delete(&given, world, sizeof *world);
 }
 
 const char *rp_world_isa(const rp_world *world) { return rp_isa_name(world->kernels->isa); }
+
+int rp_world_dimension(const rp_world *world) { return world->def.dimension; }

@@ -1,0 +1,190 @@
+// repose check: everything but the steps.
+#include "commands.h"
+#include "progress.h"
+#include "say.h"
+#include "setup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option check_options[] = {
+    OPTION_SET,
+    OPTION_FRAMES,
+    OPTION_THREADS,
+    OPTION_MEMORY,
+    OPTION_METHOD,
+    {.name = "--json", .help = "the same as one JSON object"},
+    {0},
+};
+
+// What will come of a scene, as far as that can be known.
+typedef struct forecast {
+    rp_scene_info info;
+    rp_plan plan;
+    int64_t frames;
+    size_t memory, most_memory;      // first frame, and an upper estimate [bytes]
+    double frame_bytes, total_bytes; // on disk
+    double steps;                    // per frame
+    double seconds;                  // per frame
+} forecast;
+
+// Particle-steps per second of this machine: a small block of sand is stepped a few times.
+static double measure_rate(int threads)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_material_def sand = rp_default_sand_def();
+    rp_box_def box = rp_default_box_def();
+    rp_world *world = NULL;
+    rp_stats stats = {0};
+    def.dx = 0.01;
+    def.threads = threads;
+    for (int a = 0; a < 3; a++) {
+        box.upper[a] = 0.16;
+    }
+    rp_result result = rp_world_create(&def, &world);
+    result = result == RP_OK ? rp_world_add_material(world, &sand, &box.material) : result;
+    result = result == RP_OK ? rp_world_add_box(world, &box, NULL) : result;
+    result = result == RP_OK ? rp_world_step(world) : result;
+    double best = INFINITY;
+    for (int i = 0; i < 8 && result == RP_OK; i++) {
+        const double began = wall_clock();
+        result = rp_world_step(world);
+        best = fmin(best, wall_clock() - began);
+    }
+    if (result == RP_OK) {
+        rp_world_stats(world, &stats);
+    }
+    rp_world_destroy(world);
+    return result == RP_OK ? (double)stats.particles / best : NAN;
+}
+
+static void look_ahead(forecast *f, int threads)
+{
+    const rp_plan *p = &f->plan;
+    const double n = (double)p->particles;
+    f->memory = first_frame_bytes(p);
+    // sand that has spread lies in up to twice as many pages, and arrays have a quarter to spare
+    f->most_memory = f->memory + (size_t)(1.25 * (double)p->bytes);
+    // points as float64 instead of fixed point, the material, and the topology, which packs well
+    f->frame_bytes = (double)p->state_bytes + n * (24.0 - 12.0 + 2.0 + 0.3) + 40e3;
+    f->total_bytes = f->frame_bytes * (double)(f->frames + 1);
+    f->steps = ceil(1.0 / (f->info.fps * p->dt));
+    f->seconds = n * f->steps / measure_rate(threads);
+}
+
+static void print_bytes(double bytes, char out[32])
+{
+    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int k = 0;
+    for (; bytes >= 999.5 && k < 5; k++) {
+        bytes /= 1000.0;
+    }
+    snprintf(out, 32, "%.3g %s", bytes, unit[k]);
+}
+
+static void print_slopes(rp_scene *scene)
+{
+    rp_scene_world_def def = rp_default_scene_world_def();
+    rp_world *world;
+    def.empty = true;
+    def.threads = 1;
+    if (rp_scene_create_world(scene, &def, &world) != RP_OK) {
+        return;
+    }
+    for (int i = 0; i < rp_world_materials(world); i++) {
+        const rp_material_def *m = rp_world_material(world, i);
+        const double slope = rp_material_slope(m, rp_world_dimension(world)) * (180.0 / M_PI);
+        if (m->kind == RP_SAND) {
+            printf("slope          about %.0f degrees where %s flows%s\n", slope,
+                   m->name[0] != '\0' ? m->name : "sand",
+                   slope >= 45.0 ? "; so steep that a slope may never fail: see yield_fit" : "");
+        }
+    }
+    rp_world_destroy(world);
+}
+
+static void print_text(const forecast *f, const char *path, rp_scene *scene)
+{
+    const rp_plan *p = &f->plan;
+    char a[32], b[32];
+    printf("scene          %s%s%s\n", path, f->info.title[0] != '\0' ? ": " : "", f->info.title);
+    printf("method         %s\n", f->info.method);
+    printf("particles      %lld\n", (long long)p->particles);
+    print_bytes((double)f->memory, a);
+    print_bytes((double)f->most_memory, b);
+    printf("memory         %s up to the first frame, up to about %s later\n", a, b);
+    print_bytes(f->frame_bytes, a);
+    print_bytes(f->total_bytes, b);
+    printf("frames         %lld of about %s, %s in all\n", (long long)f->frames + 1, a, b);
+    printf("time step      %.3g s, bounded by %s; %.0f per frame\n", p->dt,
+           rp_limiter_name(p->limiter), f->steps);
+    print_slopes(scene);
+    print_duration(f->seconds, a);
+    print_duration(f->seconds * (double)f->frames, b);
+    printf("computing      about %s per frame, %s in all\n", a, b);
+}
+
+static void print_json(const forecast *f)
+{
+    const rp_plan *p = &f->plan;
+    printf("{\"particles\":%lld,\"memory_bytes\":%zu,\"memory_most_bytes\":%zu,\"frames\":%lld,"
+           "\"frame_bytes\":%.0f,\"total_bytes\":%.0f,\"dt\":%.17g,\"limiter\":\"%s\","
+           "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g}\n",
+           (long long)p->particles, f->memory, f->most_memory, (long long)f->frames + 1,
+           f->frame_bytes, f->total_bytes, p->dt, rp_limiter_name(p->limiter), f->steps,
+           f->seconds);
+}
+
+static int check_main(const args *a)
+{
+    rp_scene_param param[VALUE_MOST];
+    char path[PATH_SIZE];
+    bool wrong = false;
+    forecast f = {0};
+    const int64_t frames = args_integer(a, "--frames", 0, 1000000, -1, &wrong);
+    const int threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
+    const size_t memory = memory_limit(a, &wrong);
+    rp_scene_def def = rp_default_scene_def();
+    def.params = params_of(a, param);
+    if (wrong || def.params < 0) {
+        return EXIT_USAGE;
+    }
+    scene_path(a->operand[0], path);
+    def.path = path;
+    def.param = param;
+    def.method = args_value(a, "--method");
+    rp_scene *scene;
+    const rp_result result = rp_scene_load(&def, &scene);
+    if (result != RP_OK) {
+        return say_error(result, false);
+    }
+    rp_scene_get_info(scene, &f.info);
+    f.frames = frames >= 0 ? frames : f.info.frames;
+    const int status = plan_scene(scene, memory, &f.plan);
+    if (status == 0) {
+        look_ahead(&f, threads);
+        if (args_has(a, "--json")) {
+            print_json(&f);
+        } else {
+            print_text(&f, path, scene);
+        }
+    }
+    rp_scene_free(scene);
+    return status;
+}
+
+const command command_check = {
+    .name = "check",
+    .operands = "SCENE",
+    .least = 1,
+    .most = 1,
+    .operand_words = "SCENE",
+    .summary = "check a scene and say what it will need, without running it",
+    .text = "Does everything but the steps: reads and checks SCENE, counts its particles, and says how\n"
+            "much memory, disk and time it will take, how long a time step is and what bounds it, and\n"
+            "the slope to expect. A scene that cannot be run, or does not fit into memory, is refused\n"
+            "with the reason.",
+    .option = check_options,
+    .main = check_main,
+};

@@ -1,0 +1,6 @@
+// One file per command.
+#pragma once
+
+#include "args.h"
+
+extern const command command_run, command_check, command_list, command_info, command_render;

@@ -1,0 +1,132 @@
+#include "host.h"
+
+#include "say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// ---- memory ----
+
+// A number from a file that may hold "max" or not be there at all.
+static size_t read_number(const char *path, size_t otherwise)
+{
+    FILE *file = fopen(path, "re");
+    unsigned long long value;
+    const bool found = file != NULL && fscanf(file, "%llu", &value) == 1;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found ? (size_t)value : otherwise;
+}
+
+static size_t machine_memory(void)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    char line[128];
+    unsigned long long kib = 0;
+    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL) {
+        sscanf(line, "MemAvailable: %llu kB", &kib);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return kib > 0 ? (size_t)kib << 10 : SIZE_MAX;
+}
+
+size_t available_memory(void)
+{
+    const size_t machine = machine_memory();
+    const size_t most = read_number("/sys/fs/cgroup/memory.max", SIZE_MAX);
+    const size_t used = read_number("/sys/fs/cgroup/memory.current", 0);
+    // what the group has cached of files would be given up
+    const size_t group = most == SIZE_MAX ? SIZE_MAX : most > used ? most - used : 0;
+    return group < machine ? group : machine;
+}
+
+size_t peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (size_t)usage.ru_maxrss << 10 : 0;
+}
+
+// ---- signals ----
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+    if (caught != 0) {
+        _exit(128 + number);
+    }
+    caught = number;
+}
+
+void signals_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int signal_came(void) { return caught; }
+
+// ---- control ----
+
+bool control_open(control *c, int fd)
+{
+    *c = (control){.fd = fd};
+    return fcntl(fd, F_GETFL) >= 0;
+}
+
+static void obey(control *c, const char *word)
+{
+    if (strcmp(word, "pause") == 0) {
+        c->paused = true;
+    } else if (strcmp(word, "resume") == 0) {
+        c->paused = false;
+    } else if (strcmp(word, "stop") == 0) {
+        c->stop = true;
+        c->paused = false;
+    } else if (word[0] != '\0') {
+        say("warning: control: want pause, resume or stop, got '%s'", word);
+    }
+}
+
+// What one read brings; false at the end of the channel.
+static bool take_bytes(control *c)
+{
+    char bytes[256];
+    const ssize_t n = read(c->fd, bytes, sizeof bytes);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+        return true;
+    }
+    for (ssize_t i = 0; i < n; i++) {
+        if (bytes[i] == '\n') {
+            c->line[c->length] = '\0';
+            c->length = 0;
+            obey(c, c->line);
+        } else if (c->length < sizeof c->line - 1 && bytes[i] != '\r') {
+            c->line[c->length++] = bytes[i];
+        }
+    }
+    return n > 0;
+}
+
+void control_look(control *c)
+{
+    do {
+        struct pollfd ready = {.fd = c->fd, .events = POLLIN};
+        // without a descriptor poll only waits
+        if (poll(&ready, 1, c->paused ? 100 : 0) > 0 && !take_bytes(c)) {
+            c->fd = -1;
+            c->paused = false; // nobody is left who could say "resume"
+        }
+    } while (c->paused && caught == 0);
+}

@@ -1,0 +1,28 @@
+// The machine and the terminal that the command runs on: memory, signals, the control channel.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Bytes that this process could still get: of the machine, or of the group it is confined to.
+size_t available_memory(void);
+// The most that this process has held so far [bytes].
+size_t peak_memory(void);
+
+// INT and TERM are noted; a second one ends the process at once.
+void signals_catch(void);
+// The one that came, or 0.
+int signal_came(void);
+
+// "pause", "resume" and "stop", a word a line, on a file descriptor.
+typedef struct control {
+    int fd; // -1: none
+    char line[64];
+    size_t length;
+    bool paused, stop;
+} control;
+
+// @return false when the descriptor cannot be read
+bool control_open(control *c, int fd);
+// Take in what has come. While paused, wait for more, or for a signal.
+void control_look(control *c);

@@ -1,0 +1,137 @@
+// repose info: what is in a run folder or a frame.
+#include "commands.h"
+#include "runs.h"
+#include "say.h"
+
+#include <repose/repose.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const option info_options[] = {{0}};
+
+// Least and largest value of a column, over all of its components.
+static rp_result column_range(const rp_frame *frame, const rp_frame_column_info *column,
+                              int64_t particles, double range[2])
+{
+    enum { ROWS = 65536 };
+    double *values = malloc((size_t)ROWS * (size_t)column->comps * sizeof *values);
+    rp_result result = values != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a column");
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int64_t first = 0; first < particles && result == RP_OK; first += ROWS) {
+        const int64_t count = particles - first < ROWS ? particles - first : ROWS;
+        result = rp_frame_read(frame, column->name, first, count, values);
+        for (int64_t i = 0; i < count * column->comps && result == RP_OK; i++) {
+            range[0] = fmin(range[0], values[i]);
+            range[1] = fmax(range[1], values[i]);
+        }
+    }
+    free(values);
+    return result;
+}
+
+static int print_frame(const char *path)
+{
+    rp_frame *frame;
+    rp_frame_info info;
+    rp_result result = rp_frame_open(path, &frame);
+    if (result != RP_OK) {
+        return say_error(result, false);
+    }
+    rp_frame_get_info(frame, &info);
+    printf("frame          %s\n", path);
+    printf("title          %s\n", info.title);
+    printf("time           %.9g s, frame %lld, step %lld\n", info.time, (long long)info.frame,
+           (long long)info.step);
+    printf("particles      %lld, %dD, %s precision, dx %g m\n", (long long)info.particles,
+           info.dimension, info.precision == RP_SINGLE ? "single" : "double", info.dx);
+    printf("can resume     %s\n", info.whole ? "yes" : "no");
+    if (info.failure[0] != '\0') {
+        printf("failure        %s\n", info.failure);
+    }
+    printf("columns\n");
+    for (int i = 0; i < info.columns && result == RP_OK; i++) {
+        rp_frame_column_info column;
+        double range[2];
+        result = rp_frame_column(frame, i, &column);
+        result = result == RP_OK ? column_range(frame, &column, info.particles, range) : result;
+        if (result == RP_OK) {
+            printf("  %-14s %d  %-6s %13.6g to %-13.6g %s\n", column.name, column.comps, column.unit,
+                   range[0], range[1], column.sentence);
+        }
+    }
+    rp_frame_close(frame);
+    return result == RP_OK ? EXIT_DONE : say_error(result, false);
+}
+
+static void print_fact(const json_t *record, const char *key, const char *label)
+{
+    const json_t *value = json_object_get(record, key);
+    if (json_is_string(value)) {
+        printf("%-14s %s\n", label, json_string_value(value));
+    } else if (json_is_integer(value)) {
+        printf("%-14s %lld\n", label, (long long)json_integer_value(value));
+    } else if (json_is_real(value)) {
+        printf("%-14s %g\n", label, json_real_value(value));
+    }
+}
+
+static int print_run(const char *folder)
+{
+    json_t *record;
+    const int status = run_record(folder, &record);
+    if (status != 0) {
+        return status;
+    }
+    static const char *const facts[][2] = {
+        {"title", "title"},           {"status", "status"},
+        {"frames_done", "frames"},    {"frames", "of"},
+        {"steps", "steps"},           {"seconds", "seconds"},
+        {"precision", "precision"},   {"instruction_set", "instructions"},
+        {"threads", "threads"},       {"seed", "seed"},
+        {"host", "host"},             {"repose", "version"},
+    };
+    printf("run            %s\n", folder);
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        print_fact(record, facts[i][0], facts[i][1]);
+    }
+    print_fact(json_object_get(record, "about"), "scene", "scene");
+    json_decref(record);
+    char path[RUN_PATH];
+    const int64_t last = run_last_frame(folder);
+    if (last < 0) {
+        printf("no frames yet\n");
+        return EXIT_DONE;
+    }
+    printf("\n");
+    run_frame_path(folder, last, path);
+    return print_frame(path);
+}
+
+static int info_main(const args *a)
+{
+    struct stat about;
+    const char *path = a->operand[0];
+    if (stat(path, &about) != 0) {
+        say_usage("cannot read %s: there is no such file or folder", path);
+        return EXIT_FILE;
+    }
+    return S_ISDIR(about.st_mode) ? print_run(path) : print_frame(path);
+}
+
+const command command_info = {
+    .name = "info",
+    .operands = "DIR|FILE",
+    .least = 1,
+    .most = 1,
+    .operand_words = "FILE",
+    .summary = "say what is in a run folder or a frame",
+    .text = "Says how far a run has come and what its newest frame holds, or what is in one frame:\n"
+            "time, particles, and every column with its unit and range.",
+    .option = info_options,
+    .main = info_main,
+};

@@ -1,0 +1,30 @@
+// What the command says on stderr and in run.log, and the exit codes that go with it.
+#pragma once
+
+#include <repose/repose.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_USAGE = 2,  // bad usage or scene
+    EXIT_FAILED = 3, // the simulation failed
+    EXIT_FILE = 4,   // input or output
+};
+
+// "repose: ..." on stderr, and in the log file when there is one. @return EXIT_USAGE
+int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// The sentence of the call that failed. @param running it was a step, not a description
+// @return the exit code for that kind of failure
+int say_error(rp_result result, bool running);
+
+// Also write to a file from now on; NULL: no longer. What the library logs goes there too.
+void say_to(const char *path);
+// Only errors, no notes.
+void say_quietly(bool quiet);
+
+// How many letters must be changed, swapped, put in or left out to make one word of the other.
+int word_distance(const char *a, const char *b);

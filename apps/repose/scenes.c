@@ -1,0 +1,55 @@
+#include "scenes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool scenes_folder(char out[PATH_SIZE])
+{
+    // beside the installed program, or in the source tree of one that was just built
+    static const char *const places[] = {"../share/repose/scenes", "../../scenes"};
+    char program[PATH_SIZE];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) {
+        return false;
+    }
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL) {
+        return false;
+    }
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const int n = snprintf(out, PATH_SIZE, "%s/%s", program, places[i]);
+        if (n > 0 && n < PATH_SIZE && access(out, R_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void scene_path(const char *name, char out[PATH_SIZE])
+{
+    char folder[PATH_SIZE];
+    snprintf(out, PATH_SIZE, "%s", name);
+    if (strchr(name, '/') != NULL || access(name, F_OK) == 0 || !scenes_folder(folder)) {
+        return;
+    }
+    const char *dot = strrchr(name, '.');
+    const bool lua = dot != NULL && strcmp(dot, ".lua") == 0;
+    char path[PATH_SIZE];
+    const int n = snprintf(path, sizeof path, "%s/%s%s", folder, name, lua ? "" : ".lua");
+    if (n > 0 && n < PATH_SIZE && access(path, R_OK) == 0) {
+        memcpy(out, path, PATH_SIZE);
+    }
+}
+
+void scene_name(const char *path, char out[256])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(out, 256, "%.255s", slash != NULL ? slash + 1 : path);
+    char *dot = strrchr(out, '.');
+    if (dot != NULL && dot != out && strcmp(dot, ".lua") == 0) {
+        *dot = '\0';
+    }
+}

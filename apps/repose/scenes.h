@@ -1,0 +1,16 @@
+// Where scenes are: a file that the user names, or one that comes with Repose.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PATH_SIZE = 4096 };
+
+// The folder of the scenes that come with it. @return false when there is none
+bool scenes_folder(char out[PATH_SIZE]);
+
+// The file that the user means: a path, or the name of a scene that comes with Repose.
+void scene_path(const char *name, char out[PATH_SIZE]);
+
+// The name without folder and ".lua".
+void scene_name(const char *path, char out[256]);

@@ -1,0 +1,65 @@
+#include "setup.h"
+
+#include "host.h"
+#include "say.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int params_of(const args *a, rp_scene_param out[VALUE_MOST])
+{
+    const int count = args_count(a, "--set");
+    for (int i = 0; i < count; i++) {
+        // the command line is ours to cut
+        char *word = (char *)(uintptr_t)args_nth(a, "--set", i), *equals = strchr(word, '=');
+        if (equals == NULL || equals == word) {
+            say_usage("--set: want NAME=VALUE, got '%s'", word);
+            return -1;
+        }
+        char *name = strndup(word, (size_t)(equals - word));
+        out[i] = (rp_scene_param){.name = name, .value = equals + 1};
+        for (int k = 0; k < i; k++) {
+            if (strcmp(out[k].name, name) == 0) {
+                say_usage("--set: '%s' is given twice", name);
+                return -1;
+            }
+        }
+    }
+    return count;
+}
+
+size_t memory_limit(const args *a, bool *wrong)
+{
+    const double gb = args_number(a, "--memory", 1e-3, 1e6, 0.0, wrong);
+    return gb > 0.0 ? (size_t)(gb * 1e9) : available_memory();
+}
+
+size_t first_frame_bytes(const rp_plan *plan)
+{
+    const size_t writing = plan->bytes + plan->state_bytes;
+    return BASE_BYTES + (writing > plan->setup_bytes ? writing : plan->setup_bytes);
+}
+
+int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan)
+{
+    rp_scene_world_def def = rp_default_scene_world_def();
+    rp_world *world;
+    def.plan = true;
+    def.threads = 1;
+    rp_result result = rp_scene_create_world(scene, &def, &world);
+    if (result == RP_OK) {
+        result = rp_world_plan(world, plan);
+        rp_world_destroy(world);
+    }
+    if (result != RP_OK) {
+        return say_error(result, false);
+    }
+    const size_t needed = first_frame_bytes(plan);
+    if (needed > memory) {
+        return say_usage("this scene needs about %.3g GB for its %lld particles, and there are %.3g "
+                         "GB: choose a larger dx, fewer particles per cell or a smaller shape",
+                         1e-9 * (double)needed, (long long)plan->particles, 1e-9 * (double)memory);
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+// From a command line to a scene and what it needs: shared by run and check.
+#pragma once
+
+#include "args.h"
+#include "scenes.h"
+
+#include <repose/repose.h>
+
+#define OPTION_SET                                                                                 \
+    {.name = "--set",                                                                              \
+     .value = "NAME=VALUE",                                                                        \
+     .help = "a value for one of the scene's params; may be given again",                          \
+     .many = true}
+#define OPTION_METHOD                                                                              \
+    {.name = "--method",                                                                           \
+     .value = "M",                                                                                 \
+     .help = "how to solve, instead of what the scene says: explicit",                             \
+     .words = "explicit"}
+#define OPTION_FRAMES                                                                              \
+    {.name = "--frames", .value = "N", .help = "how many frames, instead of what the scene says"}
+#define OPTION_THREADS                                                                             \
+    {.name = "--threads",                                                                          \
+     .value = "N",                                                                                 \
+     .help = "threads to use (all cores); the result does not depend on it"}
+#define OPTION_MEMORY                                                                              \
+    {.name = "--memory", .value = "GB", .help = "the most memory to use (what is free)"}
+
+// The --set options, split at '='. @return the count, or -1 after an error was said
+int params_of(const args *a, rp_scene_param out[VALUE_MOST]);
+
+// Bytes for a process that does nothing yet, beside the world's own.
+enum { BASE_BYTES = 14 << 20 };
+
+// What a run would need at its peak before the first frame is written [bytes].
+size_t first_frame_bytes(const rp_plan *plan);
+
+// Count what the scene would hold, and refuse what does not fit.
+// @param memory the most to use [bytes]
+// @return 0, or the exit status after the reason was said
+int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan);
+
+// --memory in bytes, or what is free.
+size_t memory_limit(const args *a, bool *wrong);

@@ -1,0 +1,36 @@
+-- A box of sand is tilted until the sand gives way. The box stays and gravity turns instead,
+-- which comes to the same thing and keeps the walls along the grid.
+
+local steepest = param("steepest", 40, "degrees")
+local speed = param("speed", 20, "degrees per second")
+
+-- the tilt at a time, in radians: rises evenly, then stays
+local function tilt(t)
+    return math.rad(math.min(speed * t, steepest))
+end
+
+scene {
+    title = "Tilting box",
+    dx = 0.01, fps = 24, frames = 72,
+    gravity = function(t)
+        return 9.81 * math.sin(tilt(t)), -9.81 * math.cos(tilt(t)), 0
+    end,
+}
+
+particles {
+    material = material.sand { friction_angle = 33, yield_fit = "slope" },
+    shape = box { min = {0, 0, 0}, max = {0.4, 0.08, 0.1} },
+}
+
+-- a rough floor that holds the sand, smooth walls that let it slide
+collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+for name, wall in pairs {
+    left  = half_space { point = {0, 0, 0}, normal = {1, 0, 0} },
+    right = half_space { point = {0.4, 0, 0}, normal = {-1, 0, 0} },
+    back  = half_space { point = {0, 0, 0}, normal = {0, 0, 1} },
+    front = half_space { point = {0, 0, 0.1}, normal = {0, 0, -1} },
+} do
+    collider { name = name, shape = wall, contact = "slip" }
+end
+
+camera { eye = {0.2, 0.3, 1}, look_at = {0.2, 0.05, 0.05}, fov = 30 }

@@ -1,0 +1,201 @@
+// From what a scene said to a world.
+#include "scene/scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COOKIE = 0x5ce9e6 };
+#define DEGREE (3.14159265358979323846 / 180.0)
+
+rp_scene_world_def rp_default_scene_world_def(void)
+{
+    return (rp_scene_world_def){.cookie = COOKIE};
+}
+
+static const char *method_of(const rp_scene *scene)
+{
+    const scene_record *said = scene->said;
+    const scene_key *key = &said->word->key[rp_scene_key_index(said->word, "method")];
+    return scene->method != NULL ? scene->method : key->choices[rp_record_choice(said, "method")];
+}
+
+void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
+{
+    const scene_record *camera = rp_record_find(scene->first, "camera");
+    const scene_record *output = rp_record_find(scene->first, "output");
+    *out = (rp_scene_info){
+        .title = scene->title,
+        .method = method_of(scene),
+        .frames = rp_record_integer(scene->said, "frames"),
+        .fps = rp_record_number(scene->said, "fps"),
+        .state = (rp_frame_state)rp_record_choice(output, "state"),
+        .has_camera = camera != NULL,
+    };
+    if (camera != NULL) {
+        memcpy(out->eye, rp_record_vector(camera, "eye"), sizeof out->eye);
+        memcpy(out->look_at, rp_record_vector(camera, "look_at"), sizeof out->look_at);
+        out->fov = DEGREE * rp_record_number(camera, "fov");
+    }
+}
+
+// Choices in the table of words are in the order of the enums; linear, quadratic, cubic count from 1.
+static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *def)
+{
+    const scene_record *said = scene->said;
+    rp_world_def w = rp_default_world_def();
+    w.dimension = scene->dimension;
+    w.precision = (rp_precision)rp_record_choice(said, "precision");
+    w.order = rp_record_choice(said, "order") + 1;
+    w.dx = rp_record_number(said, "dx");
+    w.fps = rp_record_number(said, "fps");
+    w.cfl = rp_record_number(said, "cfl");
+    w.seed = (uint64_t)rp_record_integer(said, "seed");
+    w.threads = def->threads;
+    w.allocator = def->allocator;
+    w.plan = def->plan;
+
+    const scene_value *transfer = rp_record_value(said, "transfer");
+    if (transfer->kind == TAKES_TABLE) {
+        w.transfer = RP_FLIP;
+        w.flip = rp_record_number(transfer->record, "flip");
+    } else {
+        w.transfer = (rp_transfer)transfer->choice;
+    }
+    const scene_value *gravity = rp_record_value(said, "gravity");
+    if (gravity->kind == TAKES_FUNCTION) {
+        w.gravity_of_time = rp_scene_vector_of_time(said, "gravity");
+    } else {
+        memcpy(w.gravity, gravity->vector, sizeof w.gravity);
+    }
+    if (rp_record_value(said, "dt_max")->kind != 0) {
+        w.dt_max = rp_record_number(said, "dt_max");
+    }
+    const scene_record *domain = rp_record_find(scene->first, "domain");
+    for (int a = 0; a < scene->dimension && domain != NULL; a++) {
+        w.period[a] = rp_scene_period(scene, domain, a);
+    }
+    return w;
+}
+
+// Materials ------------------------------------------------------------------------------------------------------
+
+static void describe_friction(const scene_record *r, rp_material_def *def)
+{
+    const scene_value *hardening = rp_record_value(r, "hardening");
+    def->hardening = hardening->kind == TAKES_TABLE;
+    if (def->hardening) {
+        def->hardening_h[0] = DEGREE * rp_record_number(hardening->record, "h0");
+        def->hardening_h[1] = DEGREE * rp_record_number(hardening->record, "h1");
+        def->hardening_h[2] = rp_record_number(hardening->record, "h2");
+        def->hardening_h[3] = DEGREE * rp_record_number(hardening->record, "h3");
+    }
+    if (rp_record_value(r, "friction_coefficient")->kind != 0) {
+        def->friction_coefficient = rp_record_number(r, "friction_coefficient");
+    } else {
+        def->friction_angle = DEGREE * rp_record_number(r, "friction_angle");
+        def->yield_fit = (rp_yield_fit)rp_record_choice(r, "yield_fit");
+    }
+}
+
+static rp_result add_material(rp_world *world, const scene_record *r, rp_material *out)
+{
+    const bool sand = strcmp(r->word->name, "material.sand") == 0;
+    rp_material_def def = sand ? rp_default_sand_def() : rp_default_elastic_def();
+    snprintf(def.name, sizeof def.name, "%s", rp_record_text(r, "name"));
+    def.density = rp_record_number(r, "density");
+    def.young = rp_record_number(r, "young");
+    def.poisson = rp_record_number(r, "poisson");
+    if (sand) {
+        describe_friction(r, &def);
+        def.cohesion = rp_record_number(r, "cohesion");
+        def.volume_correction = rp_record_boolean(r, "volume_correction");
+    }
+    return rp_world_add_material(world, &def, out);
+}
+
+// Particles and colliders ----------------------------------------------------------------------------------------
+
+static rp_result add_particles(rp_world *world, const scene_record *r, const rp_material *materials)
+{
+    rp_particles_def def = rp_default_particles_def();
+    def.material = materials[rp_record_value(r, "material")->record->index];
+    def.shape = rp_record_value(r, "shape")->record->shape;
+    def.spacing = rp_record_number(r, "spacing");
+    def.jitter = rp_record_number(r, "jitter");
+    const scene_value *velocity = rp_record_value(r, "velocity");
+    if (velocity->kind == TAKES_FUNCTION) {
+        def.velocity_of_place = rp_scene_vector_of_place(r, "velocity");
+    } else {
+        memcpy(def.velocity, velocity->vector, sizeof def.velocity);
+    }
+    const scene_value *gradient = rp_record_value(r, "velocity_gradient");
+    if (gradient->kind != 0) {
+        memcpy(def.velocity_gradient, gradient->matrix, sizeof def.velocity_gradient);
+    }
+    return rp_world_add_particles(world, &def, NULL);
+}
+
+static rp_result add_collider(rp_world *world, const scene_record *r)
+{
+    rp_collider_def def = rp_default_collider_def();
+    def.shape = rp_record_value(r, "shape")->record->shape;
+    def.contact = (rp_contact)rp_record_choice(r, "contact");
+    def.friction = rp_record_number(r, "friction");
+    def.name = rp_record_text(r, "name");
+    if (rp_record_value(r, "motion")->kind != 0) {
+        def.motion = rp_scene_pose_of_time(r, "motion");
+    }
+    return rp_world_add_collider(world, &def);
+}
+
+// All of it --------------------------------------------------------------------------------------------------------
+
+static rp_result add_record(rp_world *world, const scene_record *r, rp_material *materials,
+                            bool empty)
+{
+    if (r->word->kind == WORD_MATERIAL) {
+        return add_material(world, r, &materials[r->index]);
+    }
+    if (strcmp(r->word->name, "particles") == 0) {
+        return empty ? RP_OK : add_particles(world, r, materials);
+    }
+    if (strcmp(r->word->name, "collider") == 0) {
+        return add_collider(world, r);
+    }
+    return RP_OK;
+}
+
+rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, rp_world **out)
+{
+    *out = NULL;
+    if (def->cookie != COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "scene: start from rp_default_scene_world_def()");
+    }
+    int count = 1;
+    for (const scene_record *r = scene->first; r != NULL; r = r->next) {
+        count += r->word->kind == WORD_MATERIAL;
+    }
+    rp_material *materials = calloc((size_t)count, sizeof *materials);
+    if (materials == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "%s: no memory for materials", scene->path);
+    }
+
+    rp_world *world;
+    const rp_world_def w = world_def(scene, def);
+    const scene_record *at = scene->said;
+    rp_result result = rp_world_create(&w, &world);
+    for (const scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
+        at = r;
+        result = add_record(world, r, materials, def->empty);
+    }
+    free(materials);
+    if (result != RP_OK) {
+        result = rp_record_place(scene, at, result);
+        rp_world_destroy(world);
+        return result;
+    }
+    *out = world;
+    return RP_OK;
+}

@@ -1,0 +1,560 @@
+#include "scene/read.h"
+
+#include "scene/nearest.h"
+#include "scene/sandbox.h"
+
+#include <lauxlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH = 96, WANTED = 160 };
+
+// One key that is being read.
+typedef struct reader {
+    lua_State *L;
+    scene_record *record;
+    int owner; // stack index of the record
+    int key;   // of its word
+    const char *path; // "scene.dx"
+} reader;
+
+static const scene_key *key_of(const reader *r) { return &r->record->word->key[r->key]; }
+
+// Refusals --------------------------------------------------------------------------------------------------
+
+static int refuse(const reader *r, int index)
+{
+    char wanted[WANTED];
+    rp_scene_describe_takes(key_of(r), wanted, sizeof wanted);
+    return rp_sandbox_error(r->L, "%s: want %s, got %s", r->path, wanted,
+                            rp_sandbox_show(r->L, index));
+}
+
+static bool in_range(scene_range range, double x)
+{
+    const bool above = range.above_low ? x > range.low : x >= range.low;
+    const bool below = range.below_high ? x < range.high : x <= range.high;
+    return above && below && isfinite(x);
+}
+
+static void check_range(const reader *r, int index, double x)
+{
+    const scene_key *key = key_of(r);
+    if (in_range(key->range, x)) {
+        return;
+    }
+    char wanted[WANTED];
+    rp_scene_describe_range(key->range, wanted, sizeof wanted);
+    rp_sandbox_error(r->L, "%s: want %s%s%s, got %s", r->path,
+                     wanted[0] != '\0' ? wanted : "a finite number",
+                     key->unit != NULL && wanted[0] != '\0' ? " " : "",
+                     key->unit != NULL && wanted[0] != '\0' ? key->unit : "",
+                     rp_sandbox_show(r->L, index));
+}
+
+// Kinds of values ------------------------------------------------------------------------------------------------
+
+// The record keeps the Lua value at `index` alive.
+static void keep(const reader *r, int index)
+{
+    index = lua_absindex(r->L, index);
+    lua_getiuservalue(r->L, r->owner, 1);
+    lua_pushvalue(r->L, index);
+    lua_rawseti(r->L, -2, r->key + 1);
+    lua_pop(r->L, 1);
+}
+
+static void read_number(const reader *r, int index, scene_value *out)
+{
+    const unsigned takes = key_of(r)->takes;
+    const double x = lua_tonumber(r->L, index);
+    if ((takes & TAKES_NUMBER) != 0) {
+        check_range(r, index, x);
+        out->kind = TAKES_NUMBER;
+        out->number = x;
+    } else if ((takes & TAKES_INTEGER) != 0 && floor(x) == x) {
+        check_range(r, index, x);
+        out->kind = TAKES_INTEGER;
+        out->integer = (int64_t)x; // ranges end where doubles cease to count by one
+    } else {
+        refuse(r, index);
+    }
+}
+
+// Bytes of the UTF-8 character at text, 0 when it is none.
+static size_t character(const unsigned char *text)
+{
+    const unsigned char c = text[0];
+    const size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3
+                        : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    // longer than needed, halves of surrogate pairs, beyond the last character
+    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] >= 0xa0) ||
+        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] >= 0x90)) {
+        return 0;
+    }
+    return length;
+}
+
+bool rp_is_clean_text(const char *text, size_t size)
+{
+    const unsigned char *c = (const unsigned char *)text, *end = c + size;
+    while (c < end) {
+        const size_t length = *c >= 0x20 && *c != 0x7f ? character(c) : 0;
+        if (length == 0) {
+            return false;
+        }
+        c += length;
+    }
+    return true;
+}
+
+static void read_string(const reader *r, int index, scene_value *out)
+{
+    size_t size;
+    out->kind = TAKES_STRING;
+    out->text = lua_tolstring(r->L, index, &size);
+    if (!rp_is_clean_text(out->text, size)) {
+        rp_sandbox_error(r->L, "%s: want one line of UTF-8 text, got %s", r->path,
+                         rp_sandbox_show(r->L, index));
+    }
+    keep(r, index);
+}
+
+static void read_choice(const reader *r, int index, scene_value *out)
+{
+    const char *const *choices = key_of(r)->choices;
+    const char *text = lua_tostring(r->L, index);
+    nearest n = rp_nearest_start(text);
+    for (int c = 0; choices[c] != NULL; c++) {
+        if (strcmp(choices[c], text) == 0) {
+            out->kind = TAKES_CHOICE;
+            out->choice = c;
+            return;
+        }
+        rp_nearest_try(&n, choices[c]);
+    }
+    if (n.best == NULL) {
+        refuse(r, index);
+    }
+    char wanted[WANTED];
+    rp_scene_describe_takes(key_of(r), wanted, sizeof wanted);
+    rp_sandbox_error(r->L, "%s: want %s, got %s; did you mean \"%s\"?", r->path, wanted,
+                     rp_sandbox_show(r->L, index), n.best);
+}
+
+// How many elements a plain list has; raises an error unless it is one of 2 or 3.
+static int list_length(const reader *r, int index)
+{
+    lua_State *L = r->L;
+    const int length = (int)(lua_rawlen(L, index) < 4 ? lua_rawlen(L, index) : 4);
+    int keys = 0;
+    for (lua_pushnil(L); keys < 5 && lua_next(L, index); keys++) {
+        lua_pop(L, 1);
+    }
+    if (keys >= 5) {
+        lua_pop(L, 1);
+    }
+    const bool three = (key_of(r)->takes & TAKES_VECTOR3) != 0;
+    if (keys != length || length > 3 || length < (three ? 3 : 2) || lua_getmetatable(L, index)) {
+        rp_sandbox_error(L, "%s: want a list of %s, such as {0, 1, 0}, got a table of %s", r->path,
+                         three ? "3" : "3, in 2D 2",
+                         keys != length ? "other things"
+                         : length > 3   ? "more"
+                         : length == 0  ? "none"
+                         : length == 1  ? "1"
+                                        : "2");
+    }
+    return length;
+}
+
+static int read_components(const reader *r, int index, double out[3])
+{
+    const int length = list_length(r, index);
+    for (int a = 0; a < length; a++) {
+        if (lua_rawgeti(r->L, index, a + 1) != LUA_TNUMBER) {
+            rp_sandbox_error(r->L, "%s[%d]: want a number, got %s", r->path, a + 1,
+                             rp_sandbox_show(r->L, -1));
+        }
+        out[a] = lua_tonumber(r->L, -1);
+        check_range(r, -1, out[a]);
+        lua_pop(r->L, 1);
+    }
+    return length;
+}
+
+static void read_axes(const reader *r, int index, scene_value *out)
+{
+    out->kind = TAKES_AXES;
+    out->count = list_length(r, index);
+    for (int a = 0; a < out->count; a++) {
+        if (lua_rawgeti(r->L, index, a + 1) != LUA_TBOOLEAN) {
+            rp_sandbox_error(r->L, "%s[%d]: want true or false, got %s", r->path, a + 1,
+                             rp_sandbox_show(r->L, -1));
+        }
+        out->axes[a] = lua_toboolean(r->L, -1);
+        lua_pop(r->L, 1);
+    }
+}
+
+static void read_matrix(const reader *r, int index, scene_value *out)
+{
+    out->kind = TAKES_MATRIX;
+    out->count = list_length(r, index);
+    for (int i = 0; i < out->count; i++) {
+        const bool row = lua_rawgeti(r->L, index, i + 1) == LUA_TTABLE;
+        if (!row || read_components(r, lua_absindex(r->L, -1), out->matrix[i]) != out->count) {
+            rp_sandbox_error(r->L, "%s[%d]: want a row of %d numbers, got %s", r->path, i + 1,
+                             out->count, rp_sandbox_show(r->L, -1));
+        }
+        lua_pop(r->L, 1);
+    }
+}
+
+static void read_form(const reader *r, int index, scene_value *out)
+{
+    out->kind = TAKES_TABLE;
+    out->record = rp_read_record(r->L, index, key_of(r)->form, r->path);
+    keep(r, -1);
+    lua_pop(r->L, 1);
+}
+
+static void read_table(const reader *r, int index, scene_value *out)
+{
+    const unsigned takes = key_of(r)->takes;
+    if ((takes & (TAKES_VECTOR | TAKES_VECTOR3)) != 0) {
+        out->count = read_components(r, index, out->vector);
+        out->kind = takes & (TAKES_VECTOR | TAKES_VECTOR3);
+    } else if ((takes & TAKES_AXES) != 0) {
+        read_axes(r, index, out);
+    } else if ((takes & TAKES_MATRIX) != 0) {
+        read_matrix(r, index, out);
+    } else if ((takes & TAKES_TABLE) != 0) {
+        read_form(r, index, out);
+    } else {
+        refuse(r, index);
+    }
+}
+
+static void read_boolean(const reader *r, int index, scene_value *out)
+{
+    const unsigned takes = key_of(r)->takes;
+    if ((takes & TAKES_BOOLEAN) == 0) {
+        refuse(r, index);
+    }
+    out->kind = TAKES_BOOLEAN;
+    out->boolean = lua_toboolean(r->L, index);
+    // `true` in place of a table is the table with all its defaults
+    if (out->boolean && (takes & TAKES_TABLE) != 0) {
+        lua_newtable(r->L);
+        read_form(r, lua_absindex(r->L, -1), out);
+        lua_pop(r->L, 1);
+    }
+}
+
+static void read_function(const reader *r, int index, scene_value *out)
+{
+    if ((key_of(r)->takes & TAKES_FUNCTION) == 0) {
+        refuse(r, index);
+    }
+    lua_Debug ar;
+    lua_pushvalue(r->L, index);
+    lua_getinfo(r->L, ">S", &ar);
+    out->kind = TAKES_FUNCTION;
+    out->function = (scene_function){
+        .record = r->record, .key = r->key, .line = ar.linedefined > 0 ? ar.linedefined : 0};
+    keep(r, index);
+}
+
+// Shapes and materials are records that the script holds as values.
+static void read_handle(const reader *r, int index, scene_value *out)
+{
+    scene_record *record = lua_touserdata(r->L, index);
+    if (lua_islightuserdata(r->L, index) || record == NULL) {
+        refuse(r, index);
+    }
+    const unsigned kind = record->word->kind == WORD_SHAPE ? TAKES_SHAPE : TAKES_MATERIAL;
+    if ((key_of(r)->takes & kind) == 0) {
+        refuse(r, index);
+    }
+    out->kind = kind;
+    out->record = record;
+    record->used = true;
+    keep(r, index);
+}
+
+static void read_text(const reader *r, int index, scene_value *out)
+{
+    const unsigned takes = key_of(r)->takes;
+    if ((takes & TAKES_STRING) != 0) {
+        read_string(r, index, out);
+    } else if ((takes & TAKES_CHOICE) != 0) {
+        read_choice(r, index, out);
+    } else {
+        refuse(r, index);
+    }
+}
+
+static void read_value(const reader *r, int index, scene_value *out)
+{
+    index = lua_absindex(r->L, index);
+    switch (lua_type(r->L, index)) {
+    case LUA_TNUMBER:
+        read_number(r, index, out);
+        return;
+    case LUA_TSTRING:
+        read_text(r, index, out);
+        return;
+    case LUA_TBOOLEAN:
+        read_boolean(r, index, out);
+        return;
+    case LUA_TTABLE:
+        read_table(r, index, out);
+        return;
+    case LUA_TFUNCTION:
+        read_function(r, index, out);
+        return;
+    case LUA_TUSERDATA:
+        read_handle(r, index, out);
+        return;
+    default:
+        refuse(r, index);
+    }
+}
+
+// Tables of keys -----------------------------------------------------------------------------------------------------
+
+static bool is_key(lua_State *L, int index, const scene_word *word)
+{
+    for (int k = 0; lua_type(L, index) == LUA_TSTRING && k < word->keys; k++) {
+        if (strcmp(word->key[k].name, lua_tostring(L, index)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void refuse_key(lua_State *L, int index, const scene_word *word, const char *path)
+{
+    const char *shown = rp_sandbox_show(L, index);
+    if (lua_type(L, index) != LUA_TSTRING) {
+        rp_sandbox_error(L, "%s: want fields with names, such as %s = ..., got one with key %s",
+                         path, word->key[0].name, shown);
+    }
+    nearest n = rp_nearest_start(lua_tostring(L, index));
+    for (int k = 0; k < word->keys; k++) {
+        rp_nearest_try(&n, word->key[k].name);
+    }
+    if (n.best != NULL) {
+        rp_sandbox_error(L, "%s: unknown key %s; did you mean '%s'?", path, shown, n.best);
+    }
+    rp_sandbox_error(L, "%s: unknown key %s", path, shown);
+}
+
+// Of several unknown keys the least is named, so that the message does not depend on chance.
+static void refuse_unknown_keys(lua_State *L, int index, const scene_word *word, const char *path)
+{
+    lua_pushnil(L);
+    const int least = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, index);) {
+        lua_pop(L, 1);
+        const int key = lua_gettop(L);
+        if (!is_key(L, key, word) &&
+            (lua_isnil(L, least) || rp_sandbox_compare_keys(L, key, least) < 0)) {
+            lua_copy(L, key, least);
+        }
+    }
+    if (!lua_isnil(L, least)) {
+        refuse_key(L, least, word, path);
+    }
+    lua_pop(L, 1);
+}
+
+static bool names(const char *list, const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *at = list; at != NULL && (at = strstr(at, key)) != NULL; at += length) {
+        const bool starts = at == list || at[-1] == ' ';
+        if (starts && (at[length] == ' ' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A given key that contradicts key k, NULL: none.
+static const scene_key *contradiction(const scene_record *record, int k)
+{
+    const scene_word *word = record->word;
+    for (int other = 0; other < word->keys; other++) {
+        if (record->value[other].given && names(word->key[k].not_with, word->key[other].name)) {
+            return &word->key[other];
+        }
+    }
+    return NULL;
+}
+
+static void refuse_contradictions(lua_State *L, const scene_record *record, const char *path)
+{
+    for (int k = 0; k < record->word->keys; k++) {
+        const scene_key *other = contradiction(record, k);
+        if (record->value[k].given && other != NULL) {
+            rp_sandbox_error(L, "%s: want %s or %s, got both", path, record->word->key[k].name,
+                             other->name);
+        }
+    }
+}
+
+static scene_record *new_record(lua_State *L, const scene_word *word)
+{
+    const size_t size = sizeof(scene_record) + (size_t)word->keys * sizeof(scene_value);
+    scene_record *record = lua_newuserdatauv(L, size, 1);
+    memset(record, 0, size);
+    record->word = word;
+    record->line = rp_sandbox_line(L);
+    lua_newtable(L);
+    lua_setiuservalue(L, -2, 1);
+    return record;
+}
+
+typedef struct key_path {
+    char text[PATH];
+} key_path;
+
+static key_path path_of(const char *path, const char *key)
+{
+    key_path p;
+    snprintf(p.text, sizeof p.text, "%s.%s", path, key);
+    return p;
+}
+
+// Read the value on top of the stack, and pop it, as key k of the record below it.
+static void read_key(lua_State *L, scene_record *record, int k, const char *path, bool given)
+{
+    const key_path p = path_of(path, record->word->key[k].name);
+    const reader r = {L, record, lua_gettop(L) - 1, k, p.text};
+    luaL_checkstack(L, 16, NULL);
+    read_value(&r, -1, &record->value[k]);
+    record->value[k].given = given;
+    lua_settop(L, r.owner);
+}
+
+// Defaults are written as a scene would write them, and read the same way.
+static void push_default(lua_State *L, const scene_key *key)
+{
+    const char *chunk = lua_pushfstring(L, "return %s", key->otherwise);
+    if (luaL_loadstring(L, chunk) != LUA_OK) {
+        lua_error(L);
+    }
+    lua_call(L, 0, 1);
+    lua_remove(L, -2);
+}
+
+static void fill_in_defaults(lua_State *L, scene_record *record, const char *path)
+{
+    for (int k = 0; k < record->word->keys; k++) {
+        const scene_key *key = &record->word->key[k];
+        if (record->value[k].given || contradiction(record, k) != NULL) {
+            continue;
+        }
+        if (key->otherwise != NULL) {
+            push_default(L, key);
+            read_key(L, record, k, path, false);
+        } else if (key->absent == NULL) {
+            char wanted[WANTED];
+            rp_scene_describe_takes(key, wanted, sizeof wanted);
+            rp_sandbox_error(L, "%s.%s: want %s, got nothing", path, key->name, wanted);
+        }
+    }
+}
+
+scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, const char *path)
+{
+    index = lua_absindex(L, index);
+    luaL_checkstack(L, 16, NULL);
+    if (lua_type(L, index) != LUA_TTABLE) {
+        rp_sandbox_error(L, "%s: want a table, as in %s { ... }, got %s", path, word->name,
+                         rp_sandbox_show(L, index));
+    }
+    if (lua_getmetatable(L, index)) {
+        rp_sandbox_error(L, "%s: want a table without a metatable", path);
+    }
+    refuse_unknown_keys(L, index, word, path);
+
+    scene_record *record = new_record(L, word);
+    for (int k = 0; k < word->keys; k++) {
+        lua_pushstring(L, word->key[k].name);
+        if (lua_rawget(L, index) == LUA_TNIL) {
+            lua_pop(L, 1);
+        } else {
+            read_key(L, record, k, path, true);
+        }
+    }
+    refuse_contradictions(L, record, path);
+    fill_in_defaults(L, record, path);
+    return record;
+}
+
+scene_record *rp_read_arguments(lua_State *L, const scene_word *word)
+{
+    const int given = lua_gettop(L);
+    if (given > word->keys) {
+        rp_sandbox_error(L, "%s: want at most %d values, got %d", word->name, word->keys, given);
+    }
+    scene_record *record = new_record(L, word);
+    for (int k = 0; k < given; k++) {
+        lua_pushvalue(L, k + 1);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+        } else {
+            read_key(L, record, k, word->name, true);
+        }
+    }
+    fill_in_defaults(L, record, word->name);
+    return record;
+}
+
+// Functions of the script ----------------------------------------------------------------------------------------
+
+void rp_push_function(lua_State *L, const scene_function *function)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, function->record);
+    lua_getiuservalue(L, -1, 1);
+    lua_rawgeti(L, -1, function->key + 1);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+static void check_returned(lua_State *L, int index, const char *path, double *out)
+{
+    *out = lua_tonumber(L, index);
+    if (lua_type(L, index) != LUA_TNUMBER || !isfinite(*out)) {
+        rp_sandbox_error(L, "%s: want finite numbers, got %s", path, rp_sandbox_show(L, index));
+    }
+}
+
+void rp_read_returned_vector(lua_State *L, int index, int dimension, const char *path,
+                             double out[3])
+{
+    const bool table = lua_type(L, index) == LUA_TTABLE;
+    const int count = table ? (int)lua_rawlen(L, index) : lua_gettop(L) - index + 1;
+    if (count < dimension || count > 3) {
+        rp_sandbox_error(L, "%s: want %d numbers or a list of them, got %d", path, dimension,
+                         count);
+    }
+    out[2] = 0.0;
+    for (int a = 0; a < dimension; a++) {
+        if (table) {
+            lua_rawgeti(L, index, a + 1);
+            check_returned(L, -1, path, &out[a]);
+            lua_pop(L, 1);
+        } else {
+            check_returned(L, index + a, path, &out[a]);
+        }
+    }
+}

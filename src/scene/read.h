@@ -1,0 +1,21 @@
+// From Lua values to records, checked against the table of words.
+#pragma once
+
+#include "scene/record.h"
+
+// Read the table at `index` as fields of `word`. Leaves the record on the stack. Raises an error
+// that names `path` and the key when anything is not as the table of words wants it.
+scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, const char *path);
+// The same from arguments 1, 2, …
+scene_record *rp_read_arguments(lua_State *L, const scene_word *word);
+
+// Numbers that a function of the script returned, count of them from `index` on, or one table of
+// them; as many as the scene has dimensions.
+void rp_read_returned_vector(lua_State *L, int index, int dimension, const char *path,
+                             double out[3]);
+
+// Push the function of the script.
+void rp_push_function(lua_State *L, const scene_function *function);
+
+// One line of UTF-8.
+bool rp_is_clean_text(const char *text, size_t size);

@@ -1,0 +1,88 @@
+// What a scene said: one record per call of a word, with one value per key of the word.
+//
+// Records live in Lua's memory, so that the cap counts them. Texts, functions and tables inside a
+// record are kept alive by the record; records are kept alive by whoever holds them (a value in the
+// script, another record, the scene's list).
+#pragma once
+
+#include "scene/words.h"
+
+#include <lua.h>
+#include <repose/repose.h>
+
+struct scene_record;
+
+// A function of the script that C may call.
+typedef struct scene_function {
+    rp_scene *scene;
+    const struct scene_record *record;
+    int key;  // of the record's word
+    int line; // where it begins
+} scene_function;
+
+typedef struct scene_value {
+    unsigned kind; // one of TAKES_…; 0: there is none
+    bool given;    // by the scene; otherwise a default
+    int count;     // components of a vector, rows of a matrix
+    union {
+        double number;
+        int64_t integer;
+        bool boolean;
+        int choice; // of scene_key.choices
+        const char *text;
+        double vector[3];
+        bool axes[3];
+        double matrix[3][3];
+        scene_function function;
+        struct scene_record *record; // shape, material or table
+    };
+} scene_value;
+
+typedef struct scene_record {
+    const scene_word *word;
+    struct scene_record *next; // in the order in which the scene said them
+    int line;
+    int index; // among those of the same group
+    bool used; // by another record
+    rp_shape *shape; // of a shape, once the scene is whole
+    scene_value set; // of a param, when its value came from outside
+    scene_value value[];
+} scene_record;
+
+struct rp_scene {
+    struct sandbox *sandbox;
+    char *path, *text;
+    size_t text_size;
+    rp_scene_param *param; // as set from outside
+    int params;
+    char *method; // set from outside; NULL: as the scene says
+    double call_seconds;
+
+    scene_record *first, *last; // all that was said, in order
+    // once the script has ended
+    const scene_record *said; // scene { ... }
+    int dimension;
+    char *title;
+    char *resolved;
+};
+
+// Values by name. Asking for a key that the word does not have, or for another kind than the value
+// is, is a bug.
+const scene_value *rp_record_value(const scene_record *record, const char *key);
+double rp_record_number(const scene_record *record, const char *key);
+int64_t rp_record_integer(const scene_record *record, const char *key);
+bool rp_record_boolean(const scene_record *record, const char *key);
+int rp_record_choice(const scene_record *record, const char *key);
+const char *rp_record_text(const scene_record *record, const char *key); // NULL: none
+const double *rp_record_vector(const scene_record *record, const char *key);
+
+// The next record of a word from `record` on, NULL: none.
+const scene_record *rp_record_find(const scene_record *record, const char *word);
+
+// A failure that names the place of the record in the scene: "file:line: word: …", or
+// "file:line: word.key: …" when there is a key.
+rp_result rp_record_fail(const rp_scene *scene, const scene_record *record, const char *key,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+// Put the place of the record in front of the last sentence, unless it names one already: what the
+// script's functions say does. Gives the result back.
+rp_result rp_record_place(const rp_scene *scene, const scene_record *record, rp_result result);

@@ -1,0 +1,25 @@
+// How a scene comes about: read (load.c), checked as a whole (check.c), its functions tried
+// (functions.c), written down (resolve.c), made into a world (build.c).
+#pragma once
+
+#include "scene/record.h"
+
+// What only shows when all has been said: the dimension of vectors, contradictions between values,
+// required words. Fills in defaults that depend on other values, and makes the shapes.
+rp_result rp_scene_check(rp_scene *scene);
+
+// Functions of time must be pure: each is called twice at several times and compared bit for bit.
+rp_result rp_scene_check_functions(const rp_scene *scene);
+
+// Functions of the script as C sees them. `record` and `key` must hold a function.
+rp_vector_of_time rp_scene_vector_of_time(const scene_record *record, const char *key);
+rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const char *key);
+rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key);
+
+// Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
+int rp_scene_period(const rp_scene *scene, const scene_record *domain, int axis);
+// A block of the grid has this many cells along an axis, and a period is made of whole blocks.
+int rp_scene_block_cells(const rp_scene *scene, int axis);
+
+// The scene as JSON, released with free(); NULL when there is no memory.
+char *rp_scene_resolve(const rp_scene *scene);

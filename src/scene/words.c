@@ -1,0 +1,381 @@
+#include "scene/words.h"
+
+#include <math.h>
+#include <repose/base.h>
+#include <stdio.h>
+#include <string.h>
+
+// clang-format off
+#define ANY           {-INFINITY, INFINITY, true, true}
+#define POSITIVE      {0.0, INFINITY, true, true}
+#define NOT_NEGATIVE  {0.0, INFINITY, false, true}
+#define CLOSED(a, b)  {(a), (b), false, false}
+#define OPEN(a, b)    {(a), (b), true, true}
+#define FROM_BELOW(a, b) {(a), (b), false, true} // a is in, b is out
+#define UP_TO(a, b)   {(a), (b), true, false}    // a is out, b is in
+#define CHOICES(...)  (const char *const[]){__VA_ARGS__, NULL}
+#define KEYS(array)   .key = (array), .keys = sizeof(array) / sizeof((array)[0])
+
+// Forms: tables inside words ---------------------------------------------------------------------------
+
+static const scene_key flip_keys[] = {
+    {"flip", TAKES_NUMBER, .range = CLOSED(0, 1), .otherwise = "0.95",
+     .sentence = "Share of the particles' own velocity that is kept; the rest is PIC."},
+};
+static const scene_word flip_form = {"transfer", WORD_FORM, KEYS(flip_keys)};
+
+static const scene_key hardening_keys[] = {
+    {"h0", TAKES_NUMBER, "degrees", ANY, .otherwise = "35", .sentence = "Friction angle in the end."},
+    {"h1", TAKES_NUMBER, "degrees", ANY, .otherwise = "9", .sentence = "How steeply it rises at first."},
+    {"h2", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "0.2", .sentence = "How soon it settles."},
+    {"h3", TAKES_NUMBER, "degrees", ANY, .otherwise = "10", .sentence = "What is missing from `h0` at the start."},
+};
+static const scene_word hardening_form = {"hardening", WORD_FORM, KEYS(hardening_keys)};
+
+static const scene_key rotation_keys[] = {
+    {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
+     .sentence = "Through the origin, of any length but 0; in 2D only the default makes sense."},
+    {"angle", TAKES_NUMBER, "degrees", ANY, .sentence = "Counter-clockwise when the axis points at you."},
+};
+static const scene_word rotation_form = {"rotation", WORD_FORM, KEYS(rotation_keys)};
+
+static const scene_key pose_keys[] = {
+    {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
+     .sentence = "How far the shape is from where it was described."},
+    {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
+     .sentence = "How it is turned about the origin, before it is moved."},
+};
+static const scene_word pose_form = {"pose", WORD_FORM, KEYS(pose_keys)};
+
+// Words ------------------------------------------------------------------------------------------------
+
+static const scene_key param_keys[] = {
+    {"name", TAKES_STRING, .sentence = "What `--set` calls it: letters, digits and `_`."},
+    {"default", TAKES_NUMBER | TAKES_BOOLEAN | TAKES_STRING, .range = ANY,
+     .sentence = "The value when nobody sets another; one that is set must be of the same type."},
+    {"note", TAKES_STRING, .otherwise = "\"\"", .sentence = "A unit or a remark, shown in messages."},
+};
+
+static const scene_key scene_keys[] = {
+    {"title", TAKES_STRING, .absent = "the name of the file", .sentence = "What pictures and tables call the scene."},
+    {"method", TAKES_CHOICE, .choices = CHOICES("explicit"), .otherwise = "\"explicit\"",
+     .sentence = "How time is stepped."},
+    {"dimension", TAKES_INTEGER, NULL, CLOSED(2, 3), .otherwise = "3",
+     .sentence = "2 is a slice one metre thick (plane strain)."},
+    {"precision", TAKES_CHOICE, .choices = CHOICES("single", "double"), .otherwise = "\"single\"",
+     .sentence = "Of the numbers that particles carry; double is for exactness checks."},
+    {"dx", TAKES_NUMBER, "m", POSITIVE, .sentence = "Grid spacing: details smaller than a few of these are lost."},
+    {"fps", TAKES_NUMBER, "1/s", POSITIVE, .otherwise = "24", .sentence = "Frames per second of simulated time."},
+    {"frames", TAKES_INTEGER, NULL, CLOSED(1, 10000000), .sentence = "How many frames the run has."},
+    {"gravity", TAKES_VECTOR | TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t", .otherwise = "{0, -9.81, 0}",
+     .sentence = "Constant, or a function of the time in seconds, for a box that tilts."},
+    {"order", TAKES_CHOICE, .choices = CHOICES("linear", "quadratic", "cubic"), .otherwise = "\"quadratic\"",
+     .sentence = "Of the splines between particles and grid; cubic is smoother and slower."},
+    {"transfer", TAKES_CHOICE | TAKES_TABLE, .choices = CHOICES("apic", "pic"), .form = &flip_form,
+     .otherwise = "\"apic\"",
+     .sentence = "How velocity travels between particles and grid: APIC keeps rotation, PIC is syrupy, FLIP lively."},
+    {"cfl", TAKES_NUMBER, "cells", UP_TO(0, 1), .otherwise = "1",
+     .sentence = "How far the fastest particle may go in a step."},
+    {"dt_max", TAKES_NUMBER, "s", POSITIVE, .absent = "no bound of its own", .sentence = "The longest step."},
+    {"seed", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .otherwise = "0",
+     .sentence = "Of everything random; another seed gives another, equally good pile."},
+};
+
+static const scene_key domain_keys[] = {
+    {"min", TAKES_VECTOR, "m", ANY, .sentence = "Lower corner; 0 along periodic axes."},
+    {"max", TAKES_VECTOR, "m", ANY,
+     .sentence = "Upper corner; along periodic axes a multiple of 8 `dx` (4 `dx` along z) above the lower."},
+    {"periodic", TAKES_AXES, .sentence = "Along which axes what leaves on one side comes in on the other."},
+};
+
+static const scene_key camera_keys[] = {
+    {"eye", TAKES_VECTOR3, "m", ANY, .sentence = "Where the camera is."},
+    {"look_at", TAKES_VECTOR3, "m", ANY, .sentence = "What is in the middle of the picture."},
+    {"fov", TAKES_NUMBER, "degrees", OPEN(0, 180), .otherwise = "30", .sentence = "Field of view, from bottom to top."},
+};
+
+static const scene_key output_keys[] = {
+    {"state", TAKES_CHOICE, .choices = CHOICES("all", "latest"), .otherwise = "\"all\"",
+     .sentence = "Which frames keep what only a restart needs: all, or just the newest ones, which saves disk."},
+};
+
+static const scene_key half_space_keys[] = {
+    {"point", TAKES_VECTOR, "m", ANY, .sentence = "Any point of the surface."},
+    {"normal", TAKES_VECTOR, NULL, ANY, .sentence = "Points out of the solid, of any length but 0."},
+};
+
+static const scene_key sphere_keys[] = {
+    {"center", TAKES_VECTOR, "m", ANY, .sentence = "Its middle."},
+    {"radius", TAKES_NUMBER, "m", POSITIVE, .sentence = "Its radius."},
+};
+
+static const scene_key box_keys[] = {
+    {"min", TAKES_VECTOR, "m", ANY, .sentence = "Lower corner."},
+    {"max", TAKES_VECTOR, "m", ANY, .sentence = "Upper corner, above the lower along every axis."},
+};
+
+#define ELASTICITY \
+    {"density", TAKES_NUMBER, "kg/m^3", POSITIVE, .otherwise = "2200", .sentence = "Bulk density at rest, pores included."}, \
+    {"young", TAKES_NUMBER, "Pa", POSITIVE, .otherwise = "3.537e5", \
+     .sentence = "Young's modulus. Softer than real grains, so that steps can be longer."}, \
+    {"poisson", TAKES_NUMBER, NULL, OPEN(-1, 0.5), .otherwise = "0.3", .sentence = "Poisson's ratio."}
+
+static const scene_key sand_keys[] = {
+    {"name", TAKES_STRING, .otherwise = "\"sand\"", .sentence = "For messages and frames; at most 31 bytes."},
+    ELASTICITY,
+    {"friction_angle", TAKES_NUMBER, "degrees", FROM_BELOW(0, 90), .otherwise = "35",
+     .not_with = "friction_coefficient", .sentence = "Inner friction: roughly the slope that a pile can keep."},
+    {"yield_fit", TAKES_CHOICE,
+     .choices = CHOICES("default", "compression", "plane_strain", "slope", "inscribed", "middle"),
+     .otherwise = "\"default\"", .not_with = "friction_coefficient",
+     .sentence = "What the angle means for the yield cone (docs/theory.md): the default is compression in 3D and "
+                 "plane strain in 2D; with slope, flowing sand comes to rest at the angle."},
+    {"friction_coefficient", TAKES_NUMBER, NULL, NOT_NEGATIVE, .absent = "follows from the angle",
+     .not_with = "friction_angle yield_fit", .sentence = "Shear over normal stress at yield, instead of an angle."},
+    {"hardening", TAKES_BOOLEAN | TAKES_TABLE, .form = &hardening_form, .otherwise = "false",
+     .sentence = "The friction angle changes as sand deforms: h0 + (h1 q - h3) exp(-h2 q). "
+                 "It then replaces `friction_angle`; `true` takes all defaults."},
+    {"cohesion", TAKES_NUMBER, "Pa", NOT_NEGATIVE, .otherwise = "0", .sentence = "Strength without pressure, as of damp sand."},
+    {"volume_correction", TAKES_BOOLEAN, .otherwise = "true",
+     .sentence = "Undo the volume that sand gains when it separates and falls together again."},
+};
+
+static const scene_key elastic_keys[] = {
+    {"name", TAKES_STRING, .otherwise = "\"elastic\"", .sentence = "For messages and frames; at most 31 bytes."},
+    ELASTICITY,
+};
+
+static const scene_key particles_keys[] = {
+    {"material", TAKES_MATERIAL, .sentence = "What they are made of."},
+    {"shape", TAKES_SHAPE, .sentence = "The region to fill."},
+    {"per_cell", TAKES_INTEGER, NULL, CLOSED(1, 4096), .absent = "8, in 2D 4", .not_with = "spacing",
+     .sentence = "Particles in a grid cell."},
+    {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "follows from `per_cell`", .not_with = "per_cell",
+     .sentence = "Distance between particles."},
+    {"jitter", TAKES_NUMBER, NULL, CLOSED(0, 1), .otherwise = "0.5",
+     .sentence = "0 is a perfect lattice, 1 moves particles by up to half a spacing to either side."},
+    {"velocity", TAKES_VECTOR | TAKES_FUNCTION, "m/s", ANY, .arguments = "x, y, z", .otherwise = "{0, 0, 0}",
+     .sentence = "At the start; a function is called for every particle."},
+    {"velocity_gradient", TAKES_MATRIX, "1/s", ANY, .absent = "none",
+     .sentence = "Rows of d v_i / d x_j: `velocity` is then that at the origin."},
+};
+
+static const scene_key collider_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "Solid inside."},
+    {"contact", TAKES_CHOICE, .choices = CHOICES("sticky", "slip", "separate"), .otherwise = "\"sticky\"",
+     .sentence = "Sticky: what touches it moves with it; slip: slides along and never lifts off; separate: may lift off."},
+    {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "Coulomb coefficient. Only where things slide: not with sticky contact."},
+    {"motion", TAKES_FUNCTION, .form = &pose_form, .arguments = "t", .absent = "stays where it is",
+     .sentence = "Gives the pose at a time in seconds."},
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames."},
+};
+
+// Examples: each is a whole scene, and a test runs it --------------------------------------------------
+
+#define GROUND "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }\n"
+
+static const char param_example[] =
+    "local angle = param(\"friction_angle\", 35, \"degrees\")   -- repose run … --set friction_angle=30\n"
+    "scene { dx = 0.02, frames = 48 }\n"
+    "local sand = material.sand { friction_angle = angle }\n"
+    "particles { material = sand, shape = box { min = {0, 0, 0}, max = {0.2, 0.2, 0.2} } }\n" GROUND;
+
+static const char scene_example[] =
+    "scene {\n"
+    "    title = \"A tilting slice\", dimension = 2, dx = 0.01, fps = 48, frames = 96,\n"
+    "    gravity = function(t)\n"
+    "        local a = math.rad(math.min(30, 20 * t))\n"
+    "        return -9.81 * math.sin(a), -9.81 * math.cos(a)\n"
+    "    end,\n"
+    "}\n"
+    "particles { material = material.sand {}, shape = box { min = {0, 0}, max = {0.3, 0.1} } }\n"
+    "collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }\n";
+
+static const char domain_example[] =
+    "scene { dx = 0.0125, frames = 48 }\n"
+    "domain { min = {0, 0, 0}, max = {0.1, 1, 0.1}, periodic = {true, false, true} }   -- an endless layer\n"
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.1, 0.2, 0.1} } }\n" GROUND;
+
+static const char camera_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "camera { eye = {1, 0.6, 1.5}, look_at = {0, 0.1, 0}, fov = 25 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.3, 0}, radius = 0.1 } }\n" GROUND;
+
+static const char output_example[] =
+    "scene { dx = 0.02, frames = 1000 }\n"
+    "output { state = \"latest\" }   -- a long run: small frames, and it can still be resumed\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.3, 0}, radius = 0.1 } }\n" GROUND;
+
+static const char half_space_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local slope = half_space { point = {0, 0, 0}, normal = {0.3, 1, 0} }\n"
+    "collider { shape = slope, contact = \"separate\", friction = 0.4 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.2, 0}, radius = 0.1 } }\n";
+
+static const char sphere_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.5, 0}, radius = 0.1 } }\n"
+    "collider { shape = sphere { center = {0.05, 0.2, 0}, radius = 0.15 }, contact = \"slip\" }\n" GROUND;
+
+static const char box_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = box { min = {-0.1, 0.2, -0.1}, max = {0.1, 0.4, 0.1} } }\n"
+    "collider { shape = box { min = {-0.3, 0, -0.05}, max = {0.3, 0.1, 0.05} }, contact = \"separate\" }\n" GROUND;
+
+static const char sand_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
+    "local damp = material.sand { name = \"damp\", friction_angle = 38, cohesion = 200 }\n"
+    "local dense = material.sand { name = \"dense\", hardening = { h0 = 34, h3 = 8 } }\n"
+    "for i, sand in ipairs { dry, damp, dense } do\n"
+    "    particles { material = sand, shape = sphere { center = {i, 0.2, 0}, radius = 0.2 } }\n"
+    "end\n" GROUND;
+
+static const char elastic_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local jelly = material.elastic { density = 1000, young = 2e4, poisson = 0.4 }\n"
+    "particles { material = jelly, shape = box { min = {0, 0.1, 0}, max = {0.2, 0.3, 0.2} } }\n" GROUND;
+
+static const char particles_example[] =
+    "scene { dx = 0.02, frames = 24, gravity = {0, 0, 0} }\n"
+    "particles {\n"
+    "    material = material.sand {},\n"
+    "    shape = sphere { center = {0, 0, 0}, radius = 0.2 },\n"
+    "    per_cell = 27,\n"
+    "    velocity = function(x, y, z) return -3 * y, 3 * x, 0 end,   -- spins about z\n"
+    "}\n";
+
+static const char collider_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "particles { material = material.sand {}, shape = box { min = {-0.2, 0, -0.1}, max = {0.2, 0.2, 0.1} } }\n"
+    "collider {\n"
+    "    name = \"plough\",\n"
+    "    shape = box { min = {-0.4, 0.02, -0.1}, max = {-0.3, 0.3, 0.1} },\n"
+    "    contact = \"separate\", friction = 0.3,\n"
+    "    motion = function(t)\n"
+    "        return { position = {0.2 * t, 0, 0}, rotation = { axis = {0, 0, 1}, angle = 5 * t } }\n"
+    "    end,\n"
+    "}\n" GROUND;
+
+const scene_word rp_scene_words[] = {
+    {"scene", WORD_ONCE, true, "scene", "What is simulated, how finely and for how long.",
+     KEYS(scene_keys), scene_example},
+    {"param", WORD_PARAM, false, "params",
+     "A number, a truth or a text that `--set name=value` can change. "
+     "Its fields go by position, `param(name, default, note)`, and it gives the value.",
+     KEYS(param_keys), param_example},
+    {"material.sand", WORD_MATERIAL, false, "materials", "Grains with inner friction: a material to hand to `particles`.",
+     KEYS(sand_keys), sand_example},
+    {"material.elastic", WORD_MATERIAL, false, "materials", "A soft solid that never yields.",
+     KEYS(elastic_keys), elastic_example},
+    {"particles", WORD_MANY, false, "particles", "Fills a shape with a material. The mass of the shape is exact.",
+     KEYS(particles_keys), particles_example},
+    {"collider", WORD_MANY, false, "colliders", "Something solid that particles run into.",
+     KEYS(collider_keys), collider_example},
+    {"half_space", WORD_SHAPE, false, NULL, "Everything on one side of a plane, such as the ground.",
+     KEYS(half_space_keys), half_space_example},
+    {"sphere", WORD_SHAPE, false, NULL, "A ball; in 2D a disc.",
+     KEYS(sphere_keys), sphere_example},
+    {"box", WORD_SHAPE, false, NULL, "A box along the axes; in 2D a rectangle.",
+     KEYS(box_keys), box_example},
+    {"domain", WORD_ONCE, false, "domain", "Makes space repeat along some axes. Without it space has no end.",
+     KEYS(domain_keys), domain_example},
+    {"camera", WORD_ONCE, false, "camera", "Where pictures are taken from. Without it they find their own place.",
+     KEYS(camera_keys), camera_example},
+    {"output", WORD_ONCE, false, "output", "What a run writes.",
+     KEYS(output_keys), output_example},
+};
+// clang-format on
+
+const int rp_scene_word_count = sizeof rp_scene_words / sizeof rp_scene_words[0];
+
+int rp_scene_key_index(const scene_word *word, const char *key)
+{
+    for (int k = 0; k < word->keys; k++) {
+        if (strcmp(word->key[k].name, key) == 0) {
+            return k;
+        }
+    }
+    rp_assert_failed(key, __FILE__, __LINE__);
+    return 0;
+}
+
+const scene_word *rp_scene_find_word(const char *name)
+{
+    for (int w = 0; w < rp_scene_word_count; w++) {
+        if (strcmp(rp_scene_words[w].name, name) == 0) {
+            return &rp_scene_words[w];
+        }
+    }
+    return NULL;
+}
+
+// Text that grows in a buffer of fixed size and is cut at its end.
+typedef struct line {
+    char *text;
+    int size, length;
+} line;
+
+static void append(line *l, const char *text)
+{
+    const int n = snprintf(l->text + l->length, (size_t)(l->size - l->length), "%s", text);
+    l->length = l->length + n < l->size ? l->length + n : l->size - 1;
+}
+
+static void append_choices(line *l, const scene_key *key)
+{
+    for (int c = 0; key->choices[c] != NULL; c++) {
+        append(l, c == 0 ? "\"" : key->choices[c + 1] != NULL ? ", \"" : " or \"");
+        append(l, key->choices[c]);
+        append(l, "\"");
+    }
+}
+
+void rp_scene_describe_takes(const scene_key *key, char *text, int size)
+{
+    static const struct {
+        unsigned kind;
+        const char *name;
+    } names[] = {
+        {TAKES_NUMBER, "a number"},     {TAKES_INTEGER, "a whole number"},
+        {TAKES_BOOLEAN, "a boolean"},   {TAKES_STRING, "a string"},
+        {TAKES_CHOICE, NULL},           {TAKES_VECTOR, "a vector"},
+        {TAKES_VECTOR3, "a vector"},    {TAKES_AXES, "a boolean per axis"},
+        {TAKES_MATRIX, "a matrix"},     {TAKES_TABLE, "a table"},
+        {TAKES_FUNCTION, "a function"}, {TAKES_SHAPE, "a shape"},
+        {TAKES_MATERIAL, "a material"},
+    };
+    line l = {text, size, 0};
+    text[0] = '\0';
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        if ((key->takes & names[n].kind) == 0) {
+            continue;
+        }
+        if (l.length > 0) {
+            append(&l, " or ");
+        }
+        if (names[n].kind == TAKES_CHOICE) {
+            append_choices(&l, key);
+        } else {
+            append(&l, names[n].name);
+        }
+    }
+}
+
+void rp_scene_describe_range(scene_range r, char *text, int size)
+{
+    const bool bottom = isinf(r.low), top = isinf(r.high);
+    if (bottom && top) {
+        snprintf(text, (size_t)size, "%s", "");
+    } else if (top) {
+        snprintf(text, (size_t)size, "%s %.16g", r.above_low ? ">" : ">=", r.low);
+    } else if (bottom) {
+        snprintf(text, (size_t)size, "%s %.16g", r.below_high ? "<" : "<=", r.high);
+    } else if (!r.above_low && !r.below_high) {
+        snprintf(text, (size_t)size, "%.16g to %.16g", r.low, r.high);
+    } else {
+        snprintf(text, (size_t)size, "%s %.16g and %s %.16g", r.above_low ? ">" : ">=", r.low,
+                 r.below_high ? "<" : "<=", r.high);
+    }
+}

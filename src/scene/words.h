@@ -1,0 +1,81 @@
+// The language of scenes as one table: every word, every key, what it takes and what it is without
+// one. Checks, defaults, docs/scene.md and the resolved scene are all made from it, so a key that
+// is not here does not exist, and one that is here is checked, documented and written down.
+#pragma once
+
+#include <stdbool.h>
+
+// What a key takes. Most take one kind of thing; a key that takes several adds them up.
+enum {
+    TAKES_NUMBER = 1 << 0,
+    TAKES_INTEGER = 1 << 1,
+    TAKES_BOOLEAN = 1 << 2,
+    TAKES_STRING = 1 << 3,
+    TAKES_CHOICE = 1 << 4,  // one of scene_key.choices
+    TAKES_VECTOR = 1 << 5,  // as many numbers as the scene has dimensions
+    TAKES_VECTOR3 = 1 << 6, // three numbers in 2D too
+    TAKES_AXES = 1 << 7,    // a boolean per dimension
+    TAKES_MATRIX = 1 << 8,  // as many rows as dimensions, each a vector
+    TAKES_TABLE = 1 << 9,   // named fields, listed by scene_key.form
+    TAKES_FUNCTION = 1 << 10,
+    TAKES_SHAPE = 1 << 11,
+    TAKES_MATERIAL = 1 << 12,
+};
+
+// Of a number, or of every number of a vector. Only finite numbers are in any range.
+typedef struct scene_range {
+    double low, high; // may be infinite
+    bool above_low, below_high; // the ends themselves are out
+} scene_range;
+
+struct scene_word;
+
+typedef struct scene_key {
+    const char *name;
+    unsigned takes;
+    const char *unit; // NULL: a bare number or none at all
+    scene_range range;
+    const char *const *choices; // NULL-terminated
+    // of a TAKES_TABLE, and of the table that a function returns; a key that takes both a boolean
+    // and a table understands `true` as the table with all its defaults
+    const struct scene_word *form;
+    const char *arguments; // of a function, as a scene writes them
+    const char *otherwise; // the default, as a scene would write it
+    const char *absent;    // what it means to leave it out, when there is no plain default;
+                           // neither of the two: the key must be given
+    const char *not_with;  // keys that it contradicts, separated by spaces
+    const char *sentence;
+} scene_key;
+
+typedef enum scene_kind {
+    WORD_ONCE,     // may be said once, such as scene
+    WORD_MANY,     // adds something to the world
+    WORD_MATERIAL, // makes a value
+    WORD_SHAPE,    // makes a value
+    WORD_PARAM,    // param(name, default, note): keys by position
+    WORD_FORM,     // not a word: the fields of a table inside one
+} scene_kind;
+
+typedef struct scene_word {
+    const char *name; // as scenes write it
+    scene_kind kind;
+    bool needed;           // a scene without it is refused
+    const char *group;     // where the resolved scene has it
+    const char *sentence;
+    const scene_key *key;
+    int keys;
+    const char *example; // a whole scene; NULL for a form
+} scene_word;
+
+extern const scene_word rp_scene_words[];
+extern const int rp_scene_word_count;
+
+// The place of a key in its word. Asking for one that is not there is a bug.
+int rp_scene_key_index(const scene_word *word, const char *key);
+// NULL when there is none.
+const scene_word *rp_scene_find_word(const char *name);
+
+// "a number", "a vector or a function" into text.
+void rp_scene_describe_takes(const scene_key *key, char *text, int size);
+// "> 0", "0 to 1", "" for any number
+void rp_scene_describe_range(scene_range range, char *text, int size);
