@@ -8,9 +8,9 @@ JOBS ?= $(shell nproc)
 PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
-BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libjansson-dev libpng-dev
+BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 clang libomp-dev
-PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
+PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr python3-paraview hdf5-tools
 
 .DEFAULT_GOAL := build
 .PHONY: build help deps deps-build deps-test demo test check-all bench faults coverage format format-check clean

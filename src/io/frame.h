@@ -61,8 +61,5 @@ struct rp_frame {
     rp_frame_column_info column[RP_FRAME_COLUMNS];
 };
 
-// As rp_frame_open(), but a file without a seal is opened, too: HDF5 is then at the mercy of what
-// it reads. For tests.
-rp_result rp_frame_open_unsealed(const char *path, rp_frame **frame);
 // The state that an open frame holds.
 rp_result rp_frame_state(const rp_frame *frame, void **state, size_t *size);

@@ -17,7 +17,7 @@
 // --- opening ---
 
 // An ordinary file, or why not. A pipe does not make us wait.
-static rp_result open_file(const char *path, int *fd, uint64_t *size)
+static rp_result open_file(const char *path, int *fd)
 {
     struct stat info;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -28,7 +28,6 @@ static rp_result open_file(const char *path, int *fd, uint64_t *size)
         return rp_fail(RP_ERR_FILE, "cannot read %s: %s", path,
                        S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no ordinary file");
     }
-    *size = (uint64_t)info.st_size;
     return RP_OK;
 }
 
@@ -151,19 +150,17 @@ static rp_result find_columns(rp_frame *frame)
 
 // --- the public side ---
 
-static rp_result open_frame(rp_frame *frame, bool sealed)
+static rp_result open_frame(rp_frame *frame)
 {
-    uint64_t size;
-    RP_TRY(open_file(frame->path, &frame->fd, &size));
-    if (sealed) {
-        RP_TRY(rp_seal_check(frame->fd, frame->path, &size));
-    }
+    uint64_t size = 0;
+    RP_TRY(open_file(frame->path, &frame->fd));
+    RP_TRY(rp_seal_check(frame->fd, frame->path, &size));
     RP_TRY(rp_h5_open(&frame->h5, frame->fd, size, frame->path));
     RP_TRY(read_info(frame));
     return find_columns(frame);
 }
 
-static rp_result new_frame(const char *path, bool sealed, rp_frame **out)
+rp_result rp_frame_open(const char *path, rp_frame **out)
 {
     rp_frame *frame = calloc(1, sizeof *frame);
     char *name = strdup(path);
@@ -176,20 +173,13 @@ static rp_result new_frame(const char *path, bool sealed, rp_frame **out)
     frame->fd = -1;
     frame->h5.file = -1;
     frame->path = name;
-    const rp_result result = open_frame(frame, sealed);
+    const rp_result result = open_frame(frame);
     if (result != RP_OK) {
         rp_frame_close(frame);
         return result;
     }
     *out = frame;
     return RP_OK;
-}
-
-rp_result rp_frame_open(const char *path, rp_frame **frame) { return new_frame(path, true, frame); }
-
-rp_result rp_frame_open_unsealed(const char *path, rp_frame **frame)
-{
-    return new_frame(path, false, frame);
 }
 
 void rp_frame_close(rp_frame *frame)

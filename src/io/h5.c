@@ -356,6 +356,14 @@ void rp_h5_put_texts(rp_h5 *h5, const char *path, int count, int bytes, const vo
 
 // --- reading ---
 
+// A link to an object of this file: others may lead anywhere.
+static bool is_hard_link(const rp_h5 *h5, const char *path)
+{
+    H5L_info_t link;
+    return H5Lexists(h5->file, path, H5P_DEFAULT) > 0 &&
+           H5Lget_info(h5->file, path, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+}
+
 bool rp_h5_has(const rp_h5 *h5, const char *path)
 {
     // HDF5 wants every group on the way to be there
@@ -366,8 +374,7 @@ bool rp_h5_has(const rp_h5 *h5, const char *path)
     for (const char *end = path; *end != 0;) {
         end += strcspn(end + 1, "/") + 1;
         snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
-        if (H5Lexists(h5->file, part, H5P_DEFAULT) <= 0 ||
-            H5Oexists_by_name(h5->file, part, H5P_DEFAULT) <= 0) {
+        if (!is_hard_link(h5, part)) {
             return false;
         }
     }
@@ -485,9 +492,26 @@ static bool is_dataset(const rp_h5 *h5, const char *path)
            info.type == H5O_TYPE_DATASET;
 }
 
+// One run of bytes in this file: neither compressed, nor put together from elsewhere.
+static bool is_plain(hid_t dataset)
+{
+    const hid_t creation_list = H5Dget_create_plist(dataset);
+    const bool plain = creation_list >= 0 && H5Pget_layout(creation_list) == H5D_CONTIGUOUS &&
+                       H5Pget_external_count(creation_list) == 0;
+    if (creation_list >= 0) {
+        H5Pclose(creation_list);
+    }
+    return plain;
+}
+
 static hid_t open_dataset(const rp_h5 *h5, const char *path)
 {
-    return is_dataset(h5, path) ? H5Dopen2(h5->file, path, H5P_DEFAULT) : -1;
+    const hid_t dataset = is_dataset(h5, path) ? H5Dopen2(h5->file, path, H5P_DEFAULT) : -1;
+    if (dataset >= 0 && !is_plain(dataset)) {
+        H5Dclose(dataset);
+        return -1;
+    }
+    return dataset;
 }
 
 // Fills in what its type says; false when it is none of numbers.
@@ -499,7 +523,6 @@ static bool look_at_type(hid_t dataset, rp_h5_rows *rows)
     if (type >= 0) {
         H5Tclose(type);
     }
-    rows->integer = class == H5T_INTEGER;
     rows->bytes = (int)bytes;
     return (class == H5T_INTEGER || class == H5T_FLOAT) && bytes >= 1 && bytes <= 8;
 }
@@ -508,7 +531,7 @@ rp_result rp_h5_open_rows(const rp_h5 *h5, const char *path, rp_h5_rows *rows)
 {
     *rows = (rp_h5_rows){.dataset = open_dataset(h5, path)};
     if (rows->dataset < 0) {
-        return rp_h5_damaged(h5, "/%s is missing", path);
+        return rp_h5_damaged(h5, "/%s is missing or no dataset of a frame", path);
     }
     if (!look_at_type(rows->dataset, rows) ||
         !measure(h5, rows->dataset, (uint64_t)rows->bytes, rows)) {

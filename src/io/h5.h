@@ -86,7 +86,6 @@ typedef struct rp_h5_rows {
     hid_t dataset;
     uint64_t rows;
     int comps; // 0: one number a row
-    bool integer;
     int bytes; // of a number
 } rp_h5_rows;
 

@@ -720,6 +720,58 @@ static void a_frame_with_a_part_missing_or_wrong_is_refused(void)
     test_folder_remove(&folder);
 }
 
+static void replace_velocity(hid_t file, hid_t layout, const char *folder)
+{
+    const char *name = "VTKHDF/PointData/velocity";
+    char path[512];
+    snprintf(path, sizeof path, "%s/elsewhere", folder);
+    const hid_t old = H5Dopen2(file, name, H5P_DEFAULT);
+    const hid_t type = H5Dget_type(old), space = H5Dget_space(old);
+    const hsize_t chunk[2] = {1, 1};
+    H5Dclose(old);
+    H5Ldelete(file, name, H5P_DEFAULT);
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    if (layout == H5D_CHUNKED) {
+        H5Pset_chunk(list, 2, chunk);
+    } else if (layout == H5D_VIRTUAL) {
+        H5Pset_virtual(list, space, path, "velocity", space);
+    } else {
+        H5Pset_external(list, path, 0, H5F_UNLIMITED);
+    }
+    H5Dclose(H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT));
+    H5Pclose(list);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+// A frame is one file. Numbers that lie elsewhere would be read without a seal.
+static void what_lies_in_other_files_is_not_read(void)
+{
+    test_folder folder = test_folder_make();
+    const char *path = test_path(&folder, "frame.hdf"), *other = test_path(&folder, "other.hdf");
+    const char *velocity = "VTKHDF/PointData/velocity";
+    const H5D_layout_t layout[] = {H5D_CHUNKED, H5D_VIRTUAL, H5D_CONTIGUOUS};
+    CHECK_HELPER(write_small_frame(other, 3, RP_SINGLE));
+    for (int way = 0; way < 5; way++) {
+        check_context("way %d", way);
+        CHECK_HELPER(write_small_frame(path, 3, RP_SINGLE));
+        const hid_t file = open_to_change(path);
+        if (way < 2) {
+            H5Ldelete(file, velocity, H5P_DEFAULT);
+        }
+        if (way == 0) {
+            H5Lcreate_external(other, velocity, file, velocity, H5P_DEFAULT, H5P_DEFAULT);
+        } else if (way == 1) {
+            H5Lcreate_soft("/VTKHDF/Points", file, velocity, H5P_DEFAULT, H5P_DEFAULT);
+        } else {
+            replace_velocity(file, layout[way - 2], folder.path);
+        }
+        CHECK_HELPER(close_changed(file, path));
+        CHECK_HELPER(check_refused(path, "velocity is missing or no dataset of a frame"));
+    }
+    test_folder_remove(&folder);
+}
+
 static void damage_pages(const char *path, int column, int32_t value)
 {
     int32_t page[64][6];
@@ -921,7 +973,8 @@ TEST_MAIN(TEST(the_library_is_the_one_for_threads), TEST(a_frame_gives_the_state
           TEST(a_frame_without_its_state_shows_the_rest), TEST(a_cut_frame_is_refused),
           TEST(a_frame_with_a_wrong_byte_is_refused), TEST(other_files_are_refused),
           TEST(a_newer_format_is_refused_by_number), TEST(absurd_numbers_are_refused),
-          TEST(a_frame_with_a_part_missing_or_wrong_is_refused), TEST(pages_that_lie_are_refused),
+          TEST(a_frame_with_a_part_missing_or_wrong_is_refused),
+          TEST(what_lies_in_other_files_is_not_read), TEST(pages_that_lie_are_refused),
           TEST(bytes_that_are_no_state_are_not_written),
           TEST(a_place_that_cannot_be_written_is_named), TEST(a_full_disk_leaves_the_old_frame),
           TEST(the_cause_of_a_failed_write_is_named))
