@@ -33,9 +33,9 @@ deps-test:
 
 demo: deps-build ## pour a heap of sand and take its picture
 	@$(call configure,release)
-	@$(call build,release,heap repose-splat)
+	@$(call build,release,heap)
 	@mkdir -p out
-	build/release/heap out/heap.csv && build/release/repose-splat out/heap.csv -o heap.png
+	build/release/heap out/heap.hdf heap.png
 	@echo "The picture is $(CURDIR)/heap.png"
 
 test: deps-test ## what must pass before a commit
