@@ -363,19 +363,22 @@ static void a_ball_throws_its_shadow_to_the_right(void)
 static void a_flat_world_is_seen_from_the_front(void)
 {
     enum { SIDE = 41, N = SIDE * SIDE };
-    static double x[N][3];
+    static double x[N][3], other[N][3];
     for (int i = 0; i < N; i++) {
-        x[i][0] = i % SIDE / 40.0;
-        x[i][1] = i / SIDE / 40.0;
-        x[i][2] = i % 3 == 0 ? NAN : i;
+        x[i][0] = other[i][0] = i % SIDE / 40.0;
+        x[i][1] = other[i][1] = i / SIDE / 40.0;
+        other[i][2] = i % 3 == 0 ? NAN : i;
     }
     const rp_preview_def def = sized(320, 240);
-    picture p = draw(&def, x, NULL, N, 2);
-    CHECK(p.rgb != NULL);
+    picture p = draw(&def, x, NULL, N, 2), q = draw(&def, other, NULL, N, 2);
+    CHECK(p.rgb != NULL && q.rgb != NULL);
     const cover c = cover_of(p);
+    const bool equal = same(p, q);
     free(p.rgb);
+    free(q.rgb);
     CHECK_NEAR((double)(c.right - c.left) / (c.bottom - c.top), 1.0, 0.03);
     CHECK_NEAR(c.bottom - c.top, 192.0, 4.0);
+    CHECK(equal);
 }
 
 // ---- odd ones ----
