@@ -1,6 +1,6 @@
 include(CMakeFindDependencyMacro)
 find_dependency(PNG)
-find_dependency(OpenMP COMPONENTS C)
+find_dependency(Threads)
 find_dependency(PkgConfig)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 include(${CMAKE_CURRENT_LIST_DIR}/repose-targets.cmake)
