@@ -121,6 +121,7 @@ typedef struct go {
     struct timespec began, saved; // wall clock: of the run, of the last state in mid-frame
     rp_stats before;              // at the end of the last frame, for the seconds in its line
     double written;               // seconds that the writer had worked by then
+    double held;                  // seconds for which the last frame kept the steps waiting
 } go;
 
 static double seconds_since(const struct timespec *then)
@@ -163,7 +164,7 @@ static rp_result write_record(const go *g, const char *status)
 static const char STATS_HEADER[] =
     "frame,time_s,steps,dt_s,limiter,particles,born,removed,mass_kg,momentum_x_kg_m_s,"
     "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
-    "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s\n";
+    "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s,hold_s\n";
 
 // Numbers as in the C locale, whatever the host has set: fields never hold a comma of their own.
 static char *put_number(char *at, double value)
@@ -200,6 +201,7 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
         at = put_number(at, s->seconds[i] - g->before.seconds[i]);
     }
     at = put_number(at, writing);
+    at = put_number(at, g->held);
     strcpy(at, "\n");
     return RP_OK;
 }
@@ -339,8 +341,11 @@ static rp_result advance(go *g, rp_run_answer *answer)
     const bool frame_ended = world->time.frame != frame;
     rp_world_stats(world, &stats);
     if (frame_ended) {
+        struct timespec since;
+        clock_gettime(CLOCK_MONOTONIC, &since);
         rp_world_totals(world, &totals);
         RP_TRY(save_frame(g, &stats, &totals));
+        g->held = seconds_since(&since);
     } else if (g->def->save_seconds > 0.0 && seconds_since(&g->saved) > g->def->save_seconds &&
                rp_writer_idle(g->writer)) {
         RP_TRY(save_middle(g));

@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+"""The command as a user meets it: what it prints, what it leaves behind, how it ends.
+
+The program is named by the environment variable REPOSE or by the first argument.
+"""
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+REPOSE = os.path.abspath(os.environ.get("REPOSE") or (sys.argv.pop(1) if len(sys.argv) > 1 else "repose"))
+
+# a small 2D heap: 400 particles, a frame takes milliseconds
+HEAP = """
+scene { title = "Small heap", dimension = 2, dx = 0.02, fps = 48, frames = %(frames)d }
+local sand = material.sand {}
+particles { material = sand, shape = box { min = {0, 0}, max = {0.2, 0.2} } }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
+"""
+
+
+def heap(frames=2, extra=""):
+    return HEAP % {"frames": frames} + extra
+
+
+class Folder(unittest.TestCase):
+    """Each test in an empty folder of its own."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.back = os.getcwd()
+        os.chdir(self.folder.name)
+        self.addCleanup(os.chdir, self.back)
+
+    def write(self, name, text):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+        return name
+
+    def read(self, name, mode="r"):
+        with open(name, mode) as file:
+            return file.read()
+
+    def repose(self, *words, status=0, **more):
+        done = subprocess.run([REPOSE, *words], capture_output=True, text=True, timeout=120, **more)
+        self.assertEqual(done.returncode, status, f"repose {' '.join(words)}\n{done.stdout}{done.stderr}")
+        self.assertNotIn("ERROR: AddressSanitizer", done.stderr)
+        return done
+
+    def refused(self, text, *wanted, status=2, words=("check",)):
+        """A scene that must be refused with file, line and the given words."""
+        self.write("scene.lua", text)
+        done = self.repose(*words, "scene.lua", status=status)
+        for word in wanted:
+            self.assertIn(word, done.stderr)
+        return done
+
+
+class BadScenes(Folder):
+    def test_a_misspelt_key_is_named_with_line_and_the_nearest_spelling(self):
+        self.refused("scene { dx = 0.1, frames = 1 }\n\nlocal s = material.sand { frction_angle = 30 }",
+                     "scene.lua:3", "material.sand", "frction_angle", "friction_angle")
+
+    def test_a_misspelt_word(self):
+        self.refused("scene { dx = 0.1, frames = 1 }\npartikles {}", "scene.lua:2", "partikles", "particles")
+
+    def test_a_wrong_type(self):
+        self.refused("scene { dx = 'fine', frames = 1 }", "scene.lua:1", "scene.dx", "fine")
+
+    def test_values_out_of_range(self):
+        for key, value in (("density", "-5"), ("poisson", "0.5"), ("young", "0"), ("density", "0/0"),
+                           ("cohesion", "1/0"), ("friction_angle", "95")):
+            with self.subTest(key=key, value=value):
+                self.refused("scene { dx = 0.1, frames = 1 }\nmaterial.sand { %s = %s }" % (key, value),
+                             "scene.lua:2", "material.sand." + key)
+
+    def test_a_grid_without_size(self):
+        self.refused("scene { dx = 0, frames = 1 }", "scene.lua:1", "scene.dx", "0")
+        self.refused("scene { dx = 0/0, frames = 1 }", "scene.lua:1", "scene.dx")
+
+    def test_an_empty_shape(self):
+        self.refused("scene { dx = 0.1, frames = 1 }\nsphere { center = {0, 0, 0}, radius = 0 }",
+                     "scene.lua:2", "sphere.radius")
+        self.refused("scene { dx = 0.1, frames = 1 }\nbox { min = {0, 0, 0}, max = {0, 1, 1} }",
+                     "scene.lua:2", "box")
+
+    def test_no_scene_at_all(self):
+        self.refused("local x = 1", "scene.lua", "scene")
+
+    def test_a_syntax_error(self):
+        self.refused("scene { dx = 0.1,, frames = 1 }", "scene.lua:1")
+
+    def test_what_the_method_cannot_do(self):
+        self.refused("scene { dx = 0.1, frames = 1, method = 'sph' }", "scene.lua:1", "explicit")
+        self.write("heap.lua", heap())
+        done = self.repose("check", "heap.lua", "--method", "sph", status=2)
+        self.assertIn("explicit", done.stderr)
+
+    def test_scripts_that_never_end(self):
+        # each must be stopped by the clock of the loader, however it hides
+        for name, text in {
+            "loop": "while true do end",
+            "pcall": "while true do pcall(function() while true do end end) end",
+            "pattern": "local s = string.rep('a', 30) .. 'b'\nstring.find(s, string.rep('a?', 30) .. string.rep('a', 30))",
+            "move": "table.move({}, 1, 1e15, 2)",
+            "gc": "setmetatable({}, { __gc = function() while true do end end })\nwhile true do local t = {} end",
+            "rep": "local s = 'x' while true do s = s .. s end",
+        }.items():
+            with self.subTest(name=name):
+                began = time.monotonic()
+                self.refused(text, "scene.lua:")
+                self.assertLess(time.monotonic() - began, 40)
+
+    def test_a_script_that_eats_memory(self):
+        self.refused("local t = {} for i = 1, 1e9 do t[i] = {i} end", "scene.lua", "memory")
+
+    def test_a_script_that_reaches_outside(self):
+        for word in ("io.open('/etc/passwd')", "os.execute('true')", "require('os')", "load('return 1')()",
+                     "dofile('/etc/passwd')", "string.dump(print)", "collectgarbage()", "debug.getinfo(1)"):
+            with self.subTest(word=word):
+                self.refused(word, "scene.lua:1")
+
+    def test_functions_must_be_pure(self):
+        self.refused("local n = 0\nscene { dx = 0.1, frames = 1, gravity = function(t) n = n + 1 return 0, n, 0 end }",
+                     "scene.lua:2", "gravity", "depend on t alone")
+
+    def test_a_motion_that_fails_in_mid_run(self):
+        self.write("scene.lua", """
+scene { dimension = 2, dx = 0.1, fps = 1, frames = 5, gravity = {0, 0}, dt_max = 0.1 }
+particles { material = material.elastic { young = 10 }, shape = box { min = {0, 0}, max = {0.2, 0.2} } }
+collider { name = "lid", shape = half_space { point = {0, 9}, normal = {0, -1} }, motion = function(t)
+    if t >= 3 and t < 4.5 then error("the motor stopped") end
+    return { position = {0, 0.01 * t} }
+end }
+""")
+        done = self.repose("run", "scene.lua", "-o", "out", status=2)
+        for word in ("scene.lua:5", "lid", "t = 3", "the motor stopped"):
+            self.assertIn(word, done.stderr)
+        # what was done up to then is there, and whole
+        self.repose("info", "out")
+        self.assertTrue(os.path.exists("out/frames/frame.000002.hdf"))
+        self.assertEqual(json.loads(self.read("out/run.json"))["status"], "failed")
+
+    def test_more_particles_than_memory(self):
+        self.write("scene.lua", heap(1).replace("0.02", "0.0005"))
+        for words in (("check",), ("run",)):
+            done = self.repose(*words, "scene.lua", "--memory", "0.05", status=2)
+            self.assertIn("GB", done.stderr)
+            self.assertIn("particles", done.stderr)
+        self.assertFalse(os.path.exists("scene-out"))
+
+    def test_more_particles_than_a_world_holds(self):
+        self.refused(heap(1).replace("0.02", "1e-9"), "scene.lua:4", "particles")
+
+    def test_params(self):
+        self.write("scene.lua", heap().replace("0.02", "param('dx', 0.02, 'm')"))
+        self.repose("check", "scene.lua", "--set", "dx=0.04")
+        for given, wanted in (("dy=1", "dx"), ("dx=fine", "dx"), ("dx", "NAME=VALUE"), ("dx=-1", "scene.dx")):
+            self.assertIn(wanted, self.repose("check", "scene.lua", "--set", given, status=2).stderr)
+
+    def test_a_missing_file(self):
+        done = self.repose("run", "nowhere.lua", status=4)
+        self.assertIn("nowhere.lua", done.stderr)
+
+
+class BadUsage(Folder):
+    def test_mistakes_are_named_and_nothing_happens(self):
+        self.write("heap.lua", heap())
+        for words, wanted in (
+            (["rnu"], "run"), (["run"], "SCENE"), (["run", "heap.lua", "--frmes", "3"], "--frames"),
+            (["run", "heap.lua", "--frames", "many"], "many"), (["run", "heap.lua", "--frames"], "--frames"),
+            (["run", "heap.lua", "--threads", "0"], "--threads"), (["run", "heap.lua", "more"], "more"),
+            (["run", "heap.lua", "--resume", "--overwrite"], "exclude"), (["run", "heap.lua", "--quiet=1"], "--quiet"),
+            (["run", "heap.lua", "--every", "-1"], "--every"), (["run", "heap.lua", "--control-fd", "99"], "99"),
+            (["run", "heap.lua", "--memory", "nan"], "--memory"), (["list", "x"], "x"), (["check"], "SCENE"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn(wanted, self.repose(*words, status=2).stderr)
+        self.assertEqual(os.listdir("."), ["heap.lua"])
+
+    def test_help_for_everything(self):
+        self.assertIn("Usage: repose", self.repose("--help").stdout)
+        for name in ("run", "check", "list", "info", "render"):
+            text = self.repose(name, "--help").stdout
+            self.assertIn(f"Usage: repose {name}", text)
+            self.assertIn("Options:", text)
+        self.assertRegex(self.repose("--version").stdout, r"^repose \d+\.\d+")
+
+    def test_the_manual_and_the_completion(self):
+        manual = self.repose("--print-man").stdout
+        self.assertIn(".TH REPOSE 1", manual)
+        self.assertIn("control\\-fd", manual)
+        self.write("repose.bash", self.repose("--print-bash").stdout)
+        for line, wanted in (("repose ru", "run"), ("repose run --ov", "--overwrite"),
+                             ("repose run --method e", "explicit"), ("repose run colu", "column-collapse")):
+            words = line.split()
+            script = (f"source ./repose.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _repose; "
+                      'printf "%s\\n" "${COMPREPLY[@]}"')
+            path = os.path.dirname(REPOSE) + ":" + os.environ["PATH"]
+            said = subprocess.run(["bash", "-c", script], capture_output=True, text=True,
+                                  env={**os.environ, "PATH": path}).stdout
+            self.assertIn(wanted, said.split(), line)
+
+
+class Runs(Folder):
+    def test_a_run_leaves_what_it_should(self):
+        self.write("heap.lua", heap(3))
+        done = self.repose("run", "heap.lua")
+        self.assertIn("frame 3 of 3", done.stdout)
+        self.assertIn("heap-out", done.stderr)
+        self.assertEqual(sorted(os.listdir("heap-out/frames")), [f"frame.{i:06}.hdf" for i in range(4)])
+        self.assertEqual(self.read("heap-out/scene.lua"), heap(3))
+        record = json.loads(self.read("heap-out/run.json"))
+        self.assertEqual((record["status"], record["frames_done"]), ("finished", 3))
+        resolved = json.loads(self.read("heap-out/scene.resolved.json"))
+        self.assertIn("young", json.dumps(resolved))
+        lines = self.read("heap-out/stats.csv").splitlines()
+        self.assertEqual([line.split(",")[0] for line in lines], ["frame", "0", "1", "2", "3"])
+        self.assertEqual(len({line.count(",") for line in lines}), 1)
+        said = self.repose("info", "heap-out").stdout
+        for word in ("Small heap", "finished", "velocity", "m/s", "400"):
+            self.assertIn(word, said)
+        self.repose("render", "heap-out", "--preview", "--size", "320x180")
+        self.assertEqual(self.read("heap-out.png", "rb")[:4], b"\x89PNG")
+
+    def test_quiet_and_json(self):
+        self.write("heap.lua", heap(3))
+        done = self.repose("run", "heap.lua", "-o", "a", "--quiet")
+        self.assertEqual(done.stdout + done.stderr, "")
+        done = self.repose("run", "heap.lua", "-o", "b", "--json")
+        frames = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([f["frame"] for f in frames], [1, 2, 3])
+        self.assertEqual(frames[-1]["particles"], 400)
+
+    def test_a_folder_that_holds_a_run(self):
+        self.write("heap.lua", heap())
+        self.repose("run", "heap.lua", "-o", "out")
+        self.write("out/notes.txt", "mine")
+        before = self.read("out/frames/frame.000002.hdf", "rb")
+        self.assertIn("already holds a run", self.repose("run", "heap.lua", "-o", "out", status=2).stderr)
+        # a scene that cannot be run must not cost what it would overwrite
+        self.write("bad.lua", "scene {}")
+        self.repose("run", "bad.lua", "-o", "out", "--overwrite", status=2)
+        self.assertEqual(self.read("out/frames/frame.000002.hdf", "rb"), before)
+        self.repose("run", "heap.lua", "-o", "out", "--overwrite", "--frames", "1")
+        self.assertEqual(sorted(os.listdir("out/frames")), ["frame.000000.hdf", "frame.000001.hdf"])
+        self.assertEqual(self.read("out/notes.txt"), "mine")
+
+    def test_a_folder_that_cannot_be_written(self):
+        self.write("heap.lua", heap())
+        self.write("file", "")
+        self.assertIn("file", self.repose("run", "heap.lua", "-o", "file", status=4).stderr)
+        self.assertIn("nowhere/out", self.repose("run", "heap.lua", "-o", "nowhere/out", status=4).stderr)
+
+    def test_one_process_at_a_time(self):
+        self.write("heap.lua", heap(100000))
+        first = subprocess.Popen([REPOSE, "run", "heap.lua", "-o", "out", "--quiet"])
+        try:
+            while not os.path.exists("out/frames/frame.000001.hdf"):
+                time.sleep(0.02)
+            for mode in ([], ["--resume"], ["--overwrite"]):
+                done = self.repose("run", "heap.lua", "-o", "out", *mode, status=4)
+                self.assertIn("in use", done.stderr)
+                self.assertIn(str(first.pid), done.stderr)
+        finally:
+            first.terminate()
+            self.assertEqual(first.wait(), 143)
+
+    def test_interrupts_save_and_tell_how_to_go_on(self):
+        self.write("heap.lua", heap(6))
+        self.repose("run", "heap.lua", "-o", "whole", "--quiet")
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            with self.subTest(signal=number):
+                self.write("endless.lua", heap(100000))
+                out = f"out{status}"
+                run = subprocess.Popen([REPOSE, "run", "endless.lua", "-o", out], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True)
+                while not os.path.exists(f"{out}/frames/frame.000002.hdf"):
+                    time.sleep(0.01)
+                run.send_signal(number)
+                said = run.communicate(timeout=30)[1]
+                self.assertEqual(run.returncode, status)
+                self.assertIn("--resume", said)
+                self.assertEqual(json.loads(self.read(f"{out}/run.json"))["status"], "interrupted")
+                self.repose("run", "endless.lua", "-o", out, "--resume", "--frames", "6", "--quiet")
+                self.assertEqual(self.read(f"{out}/frames/frame.000006.hdf", "rb"),
+                                 self.read("whole/frames/frame.000006.hdf", "rb"))
+
+    def test_control(self):
+        self.write("heap.lua", heap(100000))
+        reader, writer = os.pipe()
+        run = subprocess.Popen([REPOSE, "run", "heap.lua", "-o", "out", "--quiet", "--control-fd", str(reader)],
+                               pass_fds=[reader])
+        os.close(reader)
+        frames = lambda: len(os.listdir("out/frames")) if os.path.isdir("out/frames") else 0
+        while frames() < 3:
+            time.sleep(0.01)
+        os.write(writer, b"pause\n")
+        time.sleep(0.5)
+        paused = frames()
+        time.sleep(0.7)
+        self.assertEqual(frames(), paused)
+        os.write(writer, b"resume\n")
+        while frames() < paused + 3:
+            time.sleep(0.01)
+        os.write(writer, b"st")
+        os.write(writer, b"op\n")
+        self.assertEqual(run.wait(timeout=30), 0)
+        os.close(writer)
+        self.repose("run", "--resume", "-o", "out", "--frames", str(frames() + 1), "--quiet")
+
+    def test_a_full_disk_harms_nothing(self):
+        # files may grow to this size: stats and script fit, a frame does not
+        self.write("heap.lua", heap(4))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "2")
+        before = {name: self.read(f"out/frames/{name}", "rb") for name in os.listdir("out/frames")}
+        limit = len(before["frame.000002.hdf"]) * 2 // 3
+
+        def small_disk():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        done = self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "4", status=4,
+                           preexec_fn=small_disk)
+        self.assertRegex(done.stderr, "frame.000003.hdf|large|space")
+        self.assertEqual(before, {name: self.read(f"out/frames/{name}", "rb") for name in os.listdir("out/frames")})
+        # with room again it goes on, and ends as if nothing had been
+        self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "4", "--quiet")
+        self.repose("run", "heap.lua", "-o", "whole", "--quiet")
+        self.assertEqual(self.read("out/frames/frame.000004.hdf", "rb"),
+                         self.read("whole/frames/frame.000004.hdf", "rb"))
+
+    def test_a_state_that_is_no_longer_physical(self):
+        self.write("heap.lua", heap(2).replace("fps = 48", "fps = 48, gravity = {0, -1e30}"))
+        done = self.repose("run", "heap.lua", "-o", "out", status=3)
+        for word in ("particle", "cell", "material", "step", "dt", "bounded by", "failure.hdf"):
+            self.assertIn(word, done.stderr)
+        said = self.repose("info", "out/failure.hdf").stdout
+        for word in ("failure", "guilty", "particle"):
+            self.assertIn(word, said)
+        self.repose("render", "out/failure.hdf", "--preview", "--size", "64x36")
+        self.assertTrue(os.path.exists("out/frames/frame.000000.hdf"))
+
+    def test_a_step_that_collapses(self):
+        self.write("heap.lua", heap(2).replace("max = {0.2, 0.2} }", "max = {0.2, 0.2} }, velocity = {1e14, 0}"))
+        done = self.repose("run", "heap.lua", "-o", "out", status=3)
+        self.assertRegex(done.stderr, "time step fell to .* bounded by speed")
+
+    def test_damaged_frames_are_passed_over(self):
+        self.write("heap.lua", heap(4))
+        self.repose("run", "heap.lua", "-o", "whole", "--quiet")
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "3")
+        whole = self.read("out/frames/frame.000003.hdf", "rb")
+        with open("out/frames/frame.000003.hdf", "wb") as file:
+            file.write(whole[:len(whole) // 2])
+        with open("out/frames/frame.000002.hdf", "r+b") as file:
+            file.seek(len(whole) // 3)
+            file.write(b"garbage")
+        done = self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "4")
+        self.assertIn("frame.000003.hdf", done.stderr)
+        for i in (2, 3, 4):
+            self.assertEqual(self.read(f"out/frames/frame.{i:06}.hdf", "rb"),
+                             self.read(f"whole/frames/frame.{i:06}.hdf", "rb"))
+        said = self.repose("info", self.write("foreign.hdf", "no frame at all"), status=4).stderr
+        self.assertIn("foreign.hdf", said)
+
+    def test_a_changed_scene_is_not_resumed(self):
+        self.write("heap.lua", heap(3, "param('x', 1, '')"))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "1", "--set", "x=2")
+        before = self.read("out/frames/frame.000001.hdf", "rb")
+        self.assertIn("x", self.repose("run", "heap.lua", "-o", "out", "--resume", "--set", "x=3", status=2).stderr)
+        self.write("heap.lua", heap(3, "param('x', 1, '') -- other"))
+        self.assertIn("changed", self.repose("run", "heap.lua", "-o", "out", "--resume", status=2).stderr)
+        self.repose("run", "nothing-out.lua", "-o", "nothing", "--resume", status=2)
+        self.assertEqual(self.read("out/frames/frame.000001.hdf", "rb"), before)
+        self.repose("run", "-o", "out", "--resume", "--frames", "2", "--quiet")
+
+    def test_damaged_records_are_named(self):
+        self.write("heap.lua", heap(3))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "1")
+        for text, wanted in (("{", "run.json:1"), ("[]", "run.json"), ('{"format": 99, "about": {}}', "99")):
+            self.write("out/run.json", text)
+            self.assertIn(wanted, self.repose("run", "-o", "out", "--resume", status=4).stderr)
+
+    def test_only_the_newest_frames_keep_their_state(self):
+        self.write("heap.lua", heap(4, 'output { state = "latest" }'))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet")
+        can = ["yes" in re.search("can resume (.*)", self.repose("info", f"out/frames/frame.{i:06}.hdf").stdout)[1]
+               for i in range(5)]
+        self.assertEqual(can, [False, False, False, True, True])
+
+
+class Forecasts(Folder):
+    def test_check_says_what_a_run_will_need(self):
+        text = heap(1).replace("0.02", "0.0012").replace("fps = 48", "fps = 2000")
+        self.write("scene.lua", text)
+        said = self.repose("check", "scene.lua").stdout
+        for word in ("particles", "memory", "frames", "time step", "slope", "computing"):
+            self.assertIn(word, said)
+        forecast = json.loads(self.repose("check", "scene.lua", "--json").stdout)
+        run = subprocess.Popen([REPOSE, "run", "scene.lua", "-o", "out", "--quiet"])
+        _, status, used = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(run.returncode, 0)
+        peak = used.ru_maxrss * 1024
+        self.assertLess(abs(forecast["memory_bytes"] - peak), 0.1 * peak, f"{forecast}, peak {peak}")
+        size = os.path.getsize("out/frames/frame.000000.hdf")
+        self.assertLess(abs(forecast["frame_bytes"] - size), 0.1 * size)
+
+    def test_list(self):
+        self.assertIn("column-collapse", self.repose("list").stdout)
+        for name in self.repose("list", "--names").stdout.split():
+            self.repose("check", name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
