@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
-BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config libpng-dev libhdf5-dev
+BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 clang libomp-dev
 PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr python3-paraview hdf5-tools
 
@@ -33,9 +33,9 @@ deps-test:
 
 demo: deps-build ## pour a heap of sand and take its picture
 	@$(call configure,release)
-	@$(call build,release,heap repose-splat)
+	@$(call build,release,heap)
 	@mkdir -p out
-	build/release/heap out/heap.csv && build/release/repose-splat out/heap.csv -o heap.png
+	build/release/heap out/heap.hdf heap.png
 	@echo "The picture is $(CURDIR)/heap.png"
 
 test: deps-test ## what must pass before a commit

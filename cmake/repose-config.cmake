@@ -1,4 +1,5 @@
 include(CMakeFindDependencyMacro)
+find_dependency(PNG)
 find_dependency(OpenMP COMPONENTS C)
 find_dependency(PkgConfig)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)

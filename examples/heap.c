@@ -1,9 +1,10 @@
-// Pours a heap: a block of sand is let go on the ground and comes to rest. Writes the particles of
-// the last frame as lines of x,y,z [m] to the file named on the command line, for repose-splat.
+// Pours a heap: a block of sand is let go on the ground and comes to rest. Writes the last frame
+// and a picture of it to the files named on the command line:
+//
+//     heap heap.hdf heap.png
 #include <repose/repose.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static rp_result pour_heap(rp_world **world)
 {
@@ -24,32 +25,28 @@ static rp_result pour_heap(rp_world **world)
     return result;
 }
 
-static int write_points(const rp_world *world, const char *path)
+static rp_result write_frame(const rp_world *world, const char *path)
 {
-    rp_stats stats;
-    rp_world_stats(world, &stats);
-    double *x = malloc((size_t)stats.particles * 3 * sizeof *x);
-    FILE *file = fopen(path, "w");
-    bool good = x != NULL && file != NULL && rp_world_read(world, RP_COL_POSITION, x) == RP_OK;
-    for (int64_t i = 0; i < stats.particles && good; i++) {
-        good = fprintf(file, "%.9g,%.9g,%.9g\n", x[3 * i], x[3 * i + 1], x[3 * i + 2]) > 0;
-    }
-    good = (file == NULL || fclose(file) == 0) && good;
-    free(x);
-    if (!good) perror(path);
-    return good ? 0 : 4;
+    void *state = NULL;
+    size_t size = 0;
+    rp_result result = rp_world_save(world, &state, &size);
+    if (result == RP_OK) result = rp_frame_write(path, state, size, NULL);
+    rp_state_free(state);
+    return result;
 }
 
 int main(int argc, char **argv)
 {
-    rp_world *world = NULL;
-    int status = 0;
-    if (pour_heap(&world) != RP_OK) {
-        fprintf(stderr, "heap: %s\n", rp_last_error());
-        status = 3;
-    } else if (argc > 1) {
-        status = write_points(world, argv[1]);
+    if (argc != 3) {
+        fprintf(stderr, "Usage: heap FRAME.hdf PICTURE.png\n");
+        return 2;
     }
+    const rp_preview_def preview = rp_default_preview_def();
+    rp_world *world = NULL;
+    rp_result result = pour_heap(&world);
+    if (result == RP_OK) result = write_frame(world, argv[1]);
+    if (result == RP_OK) result = rp_preview_frame(argv[1], &preview, argv[2]);
+    if (result != RP_OK) fprintf(stderr, "heap: %s\n", rp_last_error());
     rp_world_destroy(world);
-    return status;
+    return result == RP_OK ? 0 : result == RP_ERR_FILE ? 4 : 3;
 }

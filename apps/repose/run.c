@@ -144,8 +144,8 @@ static int recall_params(job *j)
 
 static int recall(job *j)
 {
-    char kept[PATH_SIZE + 16];
-    snprintf(kept, sizeof kept, "%s/scene.lua", j->folder);
+    char kept[PATH_SIZE];
+    snprintf(kept, sizeof kept, "%.*s/scene.lua", PATH_SIZE - 16, j->folder);
     j->about = json_loads(rp_run_about(j->run), 0, NULL);
     if (j->scene != NULL && access(j->script, R_OK) != 0) {
         return say_usage("cannot read %s", j->script), EXIT_FILE;
@@ -169,16 +169,16 @@ static int recall(job *j)
     if (j->frames < 0 && json_is_integer(frames)) {
         j->frames = json_integer_value(frames);
     }
-    snprintf(j->script, sizeof j->script, "%s", kept);
+    memcpy(j->script, kept, sizeof kept);
     return 0;
 }
 
 // What rp_run_about() will say of this run.
 static char *describe(const job *j)
 {
-    json_t *command = json_array(), *set = json_object(), *about = json_object();
+    json_t *words = json_array(), *set = json_object(), *about = json_object();
     for (int i = 0; i < j->a->argc; i++) {
-        json_array_append_new(command, json_string(j->a->argv[i]));
+        json_array_append_new(words, json_string(j->a->argv[i]));
     }
     for (int i = 0; i < j->params; i++) {
         json_object_set_new(set, j->param[i].name, json_string(j->param[i].value));
@@ -186,7 +186,7 @@ static char *describe(const job *j)
     const char *scene = j->scene != NULL ? j->scene
                                          : json_string_value(json_object_get(j->about, "scene"));
     json_object_set_new(about, "scene", scene != NULL ? json_string(scene) : json_null());
-    json_object_set_new(about, "command", command);
+    json_object_set_new(about, "command", words);
     json_object_set_new(about, "set", set);
     json_object_set_new(about, "method", j->method != NULL ? json_string(j->method) : json_null());
     json_object_set_new(about, "frames", j->frames >= 0 ? json_integer(j->frames) : json_null());

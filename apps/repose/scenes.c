@@ -7,7 +7,7 @@
 bool scenes_folder(char out[PATH_SIZE])
 {
     // beside the installed program, or in the source tree of one that was just built
-    static const char *const places[] = {"../share/repose/scenes", "../../scenes"};
+    static const char *const places[] = {"../share/repose/scenes", "../../../scenes"};
     char program[PATH_SIZE];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) {

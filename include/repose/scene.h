@@ -61,6 +61,7 @@ RP_API const char *rp_scene_file(const rp_scene *scene, int index);
 typedef struct rp_scene_world_def {
     int threads;                   ///< 0: as many as the process may use
     const rp_allocator *allocator; ///< NULL: the library's own
+    size_t memory;                 ///< see rp_world_def.memory
     bool plan;                     ///< see rp_world_def.plan
     bool empty;                    ///< without the particles: their state will be restored
     uint32_t cookie;

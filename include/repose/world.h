@@ -236,7 +236,7 @@ RP_API rp_result rp_world_run_frame(rp_world *world);
 /// What bounded the last step.
 typedef enum rp_limiter {
     RP_LIMIT_NONE,     ///< no step yet
-    RP_LIMIT_FRAME,    ///< the end of the frame was nearer than any limit
+    RP_LIMIT_FRAME,    ///< the whole frame is one step: no limit is shorter
     RP_LIMIT_MAX,      ///< rp_world_def.dt_max
     RP_LIMIT_SPEED,    ///< the fastest particle may cross `cfl` cells
     RP_LIMIT_GRADIENT, ///< velocity gradient times step at most 0.3

@@ -1,6 +1,14 @@
+#define _GNU_SOURCE
+// A pool of threads that share loops by taking chunks from a counter. The caller takes chunks too,
+// and at the end waits only for those that have begun: a thread that the machine keeps waiting holds
+// nobody up. Idle threads look for work for a short while, then sleep, so that a process that shares
+// its processors does not burn them.
 #include "base/threads.h"
 
-#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 
 #ifdef __SSE__
 #include <xmmintrin.h>
@@ -31,36 +39,164 @@ void rp_float_mode_leave(rp_float_mode mode)
 #endif
 }
 
+// ---- the pool ----
+
+enum {
+    WORKERS_MOST = 1023,
+    LOOKS = 4000, // that an idle thread takes before it sleeps: some tens of microseconds
+};
+
+typedef struct loop {
+    void (*body)(void *ctx, int64_t i, int thread);
+    void *ctx;
+    int64_t count, chunk;
+    int threads;
+    atomic_llong next; // first index that nobody has taken
+} loop;
+
+// One loop at a time. `turn` is odd while a loop is open; workers enter it by counting themselves
+// `inside` and then looking whether it is still open, and it is closed by making `turn` even and
+// waiting until nobody is inside: either the worker sees it closed, or the closer sees the worker.
+static struct {
+    pthread_mutex_t busy; // held by the caller whose loop it is
+    loop loop;
+    atomic_ulong turn;
+    atomic_int inside, sleeping;
+    pthread_mutex_t mutex; // of the sleepers
+    pthread_cond_t wake;
+    int workers; // that exist; written under `busy`
+} pool = {
+    .busy = PTHREAD_MUTEX_INITIALIZER,
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .wake = PTHREAD_COND_INITIALIZER,
+};
+
+static void relax(void)
+{
+#ifdef __SSE__
+    _mm_pause();
+#endif
+}
+
+static void take_chunks(loop *l, int thread)
+{
+    const rp_float_mode mode = rp_float_mode_enter();
+    for (;;) {
+        const int64_t first = atomic_fetch_add(&l->next, l->chunk);
+        if (first >= l->count) {
+            break;
+        }
+        const int64_t end = l->count - first < l->chunk ? l->count : first + l->chunk;
+        for (int64_t i = first; i < end; i++) {
+            l->body(l->ctx, i, thread);
+        }
+    }
+    rp_float_mode_leave(mode);
+}
+
+// Until there is an open loop that this thread has not seen.
+static unsigned long wait_for_turn(unsigned long seen)
+{
+    for (int looks = 0;; looks++) {
+        const unsigned long turn = atomic_load(&pool.turn);
+        if (turn != seen && turn % 2 == 1) {
+            return turn;
+        }
+        if (looks < LOOKS) {
+            relax();
+            continue;
+        }
+        pthread_mutex_lock(&pool.mutex);
+        atomic_fetch_add(&pool.sleeping, 1);
+        if (atomic_load(&pool.turn) == turn) {
+            pthread_cond_wait(&pool.wake, &pool.mutex);
+        }
+        atomic_fetch_sub(&pool.sleeping, 1);
+        pthread_mutex_unlock(&pool.mutex);
+        looks = 0;
+    }
+}
+
+static void *work(void *number)
+{
+    const int thread = (int)(intptr_t)number;
+    for (unsigned long seen = 0;;) {
+        seen = wait_for_turn(seen);
+        atomic_fetch_add(&pool.inside, 1);
+        const unsigned long turn = atomic_load(&pool.turn);
+        if (turn % 2 == 1 && thread < pool.loop.threads) {
+            seen = turn;
+            take_chunks(&pool.loop, thread);
+        }
+        atomic_fetch_sub(&pool.inside, 1);
+    }
+    return NULL;
+}
+
+// As many as can be had; with fewer the loop only takes longer.
+static void grow(int workers)
+{
+    sigset_t all, before;
+    sigfillset(&all); // signals belong to the host's threads
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.workers < workers && pool.workers < WORKERS_MOST) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, work, (void *)(intptr_t)(pool.workers + 1)) != 0) {
+            break;
+        }
+        pthread_detach(thread);
+        pool.workers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void open_loop(void)
+{
+    atomic_fetch_add(&pool.turn, 1);
+    if (atomic_load(&pool.sleeping) > 0) {
+        pthread_mutex_lock(&pool.mutex);
+        pthread_cond_broadcast(&pool.wake);
+        pthread_mutex_unlock(&pool.mutex);
+    }
+}
+
+static void close_loop(void)
+{
+    atomic_fetch_add(&pool.turn, 1);
+    for (int looks = 0; atomic_load(&pool.inside) > 0; looks++) {
+        if (looks < LOOKS) {
+            relax();
+        } else {
+            sched_yield();
+        }
+    }
+}
+
 void rp_parallel_for(int threads, int64_t count, int64_t chunk,
                      void (*body)(void *ctx, int64_t i, int thread), void *ctx)
 {
-    if (chunk < 1) {
-        chunk = 1;
-    }
-    if (threads <= 1 || count <= chunk) {
-        const rp_float_mode mode = rp_float_mode_enter();
-        for (int64_t i = 0; i < count; i++) {
-            body(ctx, i, 0);
-        }
-        rp_float_mode_leave(mode);
+    chunk = chunk < 1 ? 1 : chunk;
+    // somebody else's loop, or one within a loop, is no reason to wait
+    if (threads <= 1 || count <= chunk || pthread_mutex_trylock(&pool.busy) != 0) {
+        loop alone = {.body = body, .ctx = ctx, .count = count, .chunk = count > 0 ? count : 1};
+        take_chunks(&alone, 0);
         return;
     }
-
-    // a full team even for few chunks: runtimes end and start threads when its size changes
-#pragma omp parallel num_threads(threads)
-    {
-        const int thread = omp_get_thread_num();
-        const rp_float_mode mode = rp_float_mode_enter();
-#pragma omp for schedule(dynamic, chunk)
-        for (int64_t i = 0; i < count; i++) {
-            body(ctx, i, thread);
-        }
-        rp_float_mode_leave(mode);
-    }
+    grow(threads - 1);
+    pool.loop.body = body;
+    pool.loop.ctx = ctx;
+    pool.loop.count = count;
+    pool.loop.chunk = chunk;
+    pool.loop.threads = threads;
+    atomic_store(&pool.loop.next, 0);
+    open_loop();
+    take_chunks(&pool.loop, 0);
+    close_loop();
+    pthread_mutex_unlock(&pool.busy);
 }
 
 int rp_default_threads(void)
 {
-    // not sched_getaffinity(): under OMP_PROC_BIND this thread is already tied to one processor
-    return omp_get_num_procs();
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }

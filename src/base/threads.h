@@ -1,4 +1,4 @@
-// Parallel loops. The only file that knows OpenMP.
+// Parallel loops.
 #pragma once
 
 #include "repose/base.h"

@@ -40,7 +40,8 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
     }
 }
 
-// Choices in the table of words are in the order of the enums; linear, quadratic, cubic count from 1.
+// Choices in the table of words are in the order of the enums; linear, quadratic, cubic count
+// from 1.
 static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *def)
 {
     const scene_record *said = scene->said;
@@ -54,6 +55,7 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     w.seed = (uint64_t)rp_record_integer(said, "seed");
     w.threads = def->threads;
     w.allocator = def->allocator;
+    w.memory = def->memory;
     w.plan = def->plan;
 
     const scene_value *transfer = rp_record_value(said, "transfer");
@@ -79,7 +81,8 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     return w;
 }
 
-// Materials ------------------------------------------------------------------------------------------------------
+// Materials
+// ------------------------------------------------------------------------------------------------------
 
 static void describe_friction(const scene_record *r, rp_material_def *def)
 {
@@ -115,7 +118,8 @@ static rp_result add_material(rp_world *world, const scene_record *r, rp_materia
     return rp_world_add_material(world, &def, out);
 }
 
-// Particles and colliders ----------------------------------------------------------------------------------------
+// Particles and colliders
+// ----------------------------------------------------------------------------------------
 
 static rp_result add_particles(rp_world *world, const scene_record *r, const rp_material *materials)
 {
@@ -150,7 +154,8 @@ static rp_result add_collider(rp_world *world, const scene_record *r)
     return rp_world_add_collider(world, &def);
 }
 
-// All of it --------------------------------------------------------------------------------------------------------
+// All of it
+// --------------------------------------------------------------------------------------------------------
 
 static rp_result add_record(rp_world *world, const scene_record *r, rp_material *materials,
                             bool empty)

@@ -8,7 +8,8 @@
 
 static const char axis_name[] = "xyz";
 
-// Dimensions -----------------------------------------------------------------------------------------------
+// Dimensions
+// -----------------------------------------------------------------------------------------------
 
 static bool has_axes(unsigned kind)
 {
@@ -48,7 +49,8 @@ static rp_result fit_dimension(rp_scene *scene, scene_record *record)
     return RP_OK;
 }
 
-// Shapes -----------------------------------------------------------------------------------------------------
+// Shapes
+// -----------------------------------------------------------------------------------------------------
 
 static bool is_zero(const double v[3]) { return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0; }
 
@@ -83,14 +85,16 @@ static rp_result make_box(rp_scene *scene, scene_record *r)
     return rp_shape_box(low, high, &r->shape);
 }
 
-// Materials, particles, colliders ---------------------------------------------------------------------------
+// Materials, particles, colliders
+// ---------------------------------------------------------------------------
 
 static rp_result check_material(rp_scene *scene, scene_record *r)
 {
     const size_t room = sizeof((rp_material_def *)0)->name;
     const size_t length = strlen(rp_record_text(r, "name"));
     if (length >= room) {
-        return rp_record_fail(scene, r, "name", "want at most %zu bytes, got %zu", room - 1, length);
+        return rp_record_fail(scene, r, "name", "want at most %zu bytes, got %zu", room - 1,
+                              length);
     }
     return RP_OK;
 }
@@ -130,8 +134,8 @@ static rp_result check_particles(rp_scene *scene, scene_record *r)
     }
     if (!spacing->given) {
         spacing->kind = TAKES_NUMBER;
-        spacing->number = rp_record_number(scene->said, "dx") /
-                          root((double)per_cell->integer, scene->dimension);
+        spacing->number =
+            rp_record_number(scene->said, "dx") / root((double)per_cell->integer, scene->dimension);
     }
     return RP_OK;
 }
@@ -147,7 +151,8 @@ static rp_result check_collider(rp_scene *scene, scene_record *r)
     return RP_OK;
 }
 
-// Words that are said once ------------------------------------------------------------------------------------
+// Words that are said once
+// ------------------------------------------------------------------------------------
 
 static rp_result check_camera(rp_scene *scene, scene_record *r)
 {
@@ -209,7 +214,8 @@ static rp_result check_domain(rp_scene *scene, scene_record *r)
     return RP_OK;
 }
 
-// All of it ----------------------------------------------------------------------------------------------------
+// All of it
+// ----------------------------------------------------------------------------------------------------
 
 static rp_result check_record(rp_scene *scene, scene_record *record)
 {
@@ -217,10 +223,14 @@ static rp_result check_record(rp_scene *scene, scene_record *record)
         const char *word;
         rp_result (*check)(rp_scene *, scene_record *);
     } checks[] = {
-        {"half_space", make_half_space},    {"sphere", make_sphere},
-        {"box", make_box},                  {"material.sand", check_sand},
-        {"material.elastic", check_material}, {"particles", check_particles},
-        {"collider", check_collider},       {"camera", check_camera},
+        {"half_space", make_half_space},
+        {"sphere", make_sphere},
+        {"box", make_box},
+        {"material.sand", check_sand},
+        {"material.elastic", check_material},
+        {"particles", check_particles},
+        {"collider", check_collider},
+        {"camera", check_camera},
         {"domain", check_domain},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {

@@ -21,7 +21,8 @@ typedef struct call {
 
 static const scene_key *key_of(const scene_function *f) { return &f->record->word->key[f->key]; }
 
-// Results ------------------------------------------------------------------------------------------------------
+// Results
+// ------------------------------------------------------------------------------------------------------
 
 static void turn(lua_State *L, const scene_record *rotation, int dimension, double quaternion[4])
 {
@@ -60,7 +61,8 @@ static void read_pose(lua_State *L, const call *c)
     }
 }
 
-// Calls --------------------------------------------------------------------------------------------------------
+// Calls
+// --------------------------------------------------------------------------------------------------------
 
 static int make_call(lua_State *L)
 {
@@ -138,8 +140,7 @@ static rp_result run_call(const call *c)
 
 static rp_result call_vector_of_time(void *context, double t, double out[3])
 {
-    return run_call(
-        &(call){.function = context, .arguments = 1, .argument = {t}, .vector = out});
+    return run_call(&(call){.function = context, .arguments = 1, .argument = {t}, .vector = out});
 }
 
 static rp_result call_vector_of_place(void *context, const double x[3], double out[3])
@@ -173,7 +174,8 @@ rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *ke
     return (rp_pose_of_time){call_pose_of_time, context_of(record, key)};
 }
 
-// Purity -------------------------------------------------------------------------------------------------------
+// Purity
+// -------------------------------------------------------------------------------------------------------
 
 // What a function of time gave, whichever kind it is.
 typedef struct result {
@@ -228,9 +230,10 @@ rp_result rp_scene_check_functions(const rp_scene *scene)
 {
     for (const scene_record *r = scene->first; r != NULL; r = r->next) {
         for (int k = 0; k < r->word->keys; k++) {
-            const bool of_time = r->value[k].kind == TAKES_FUNCTION &&
-                                 strcmp(r->word->key[k].arguments, "t") == 0;
-            const rp_result result_ = of_time ? check_function(scene, &r->value[k].function) : RP_OK;
+            const bool of_time =
+                r->value[k].kind == TAKES_FUNCTION && strcmp(r->word->key[k].arguments, "t") == 0;
+            const rp_result result_ =
+                of_time ? check_function(scene, &r->value[k].function) : RP_OK;
             if (result_ != RP_OK) {
                 return result_;
             }

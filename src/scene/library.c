@@ -10,7 +10,8 @@
 
 enum { TICK_EVERY = 1024 }; // comparisons between two looks at the clock
 
-// Sorting: stable and without chance, unlike Lua's own, which may consult the clock --------------------
+// Sorting: stable and without chance, unlike Lua's own, which may consult the clock
+// --------------------
 
 typedef bool (*before_function)(lua_State *L, int a, int b);
 
@@ -84,7 +85,8 @@ static bool function_before(lua_State *L, int a, int b)
     return before;
 }
 
-// Tables: plain ones only. With a metatable, a loop in C could be made of calls that no hook sees ---------
+// Tables: plain ones only. With a metatable, a loop in C could be made of calls that no hook sees
+// ---------
 
 static void check_plain(lua_State *L)
 {
@@ -116,13 +118,15 @@ static int table_sort(lua_State *L)
     return 0;
 }
 
-// pairs and next, by sorted keys -----------------------------------------------------------------------------
+// pairs and next, by sorted keys
+// -----------------------------------------------------------------------------
 
 static void check_order(lua_State *L, int key)
 {
     if (!rp_sandbox_has_order(L, key)) {
-        luaL_error(L, "want numbers, strings or booleans as keys of a table that is walked, got %s: "
-                      "its place would change from run to run",
+        luaL_error(L,
+                   "want numbers, strings or booleans as keys of a table that is walked, got %s: "
+                   "its place would change from run to run",
                    rp_sandbox_show(L, key));
     }
 }
@@ -190,7 +194,8 @@ static int sorted_next(lua_State *L)
     return 2;
 }
 
-// Text without addresses -----------------------------------------------------------------------------------
+// Text without addresses
+// -----------------------------------------------------------------------------------
 
 static void push_text(lua_State *L, int index)
 {
@@ -296,7 +301,28 @@ static int set_metatable(lua_State *L)
     return original(L);
 }
 
-// Random numbers: a hash of the scene's seed and a counter -----------------------------------------------
+// xpcall calls its handler where the error is raised. When that is the hook, no hook would watch
+// the handler; so here it is called after the fact.
+static int call_with_handler(lua_State *L)
+{
+    const int arguments = lua_gettop(L) - 2;
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_pushvalue(L, 2);
+    lua_insert(L, 1);
+    lua_remove(L, 3); // handler, function, arguments
+    if (lua_pcall(L, arguments, LUA_MULTRET, 0) == LUA_OK) {
+        lua_pushboolean(L, true);
+        lua_replace(L, 1);
+        return lua_gettop(L);
+    }
+    lua_call(L, 1, LUA_MULTRET);
+    lua_pushboolean(L, false);
+    lua_insert(L, 1);
+    return lua_gettop(L);
+}
+
+// Random numbers: a hash of the scene's seed and a counter
+// -----------------------------------------------
 
 static uint64_t mix(uint64_t x)
 {
@@ -345,7 +371,8 @@ static int math_randomseed(lua_State *L)
     return luaL_error(L, "math.randomseed: left out of scenes: random numbers follow scene.seed");
 }
 
-// The library ----------------------------------------------------------------------------------------------
+// The library
+// ----------------------------------------------------------------------------------------------
 
 typedef struct name {
     const char *name;
@@ -353,29 +380,41 @@ typedef struct name {
 } name;
 
 static const name base_names[] = {
-    {"assert", NULL},      {"error", NULL},        {"getmetatable", NULL},
-    {"ipairs", NULL},      {"next", sorted_next},  {"pairs", sorted_pairs},
-    {"pcall", NULL},       {"print", print},       {"rawequal", NULL},
-    {"rawget", NULL},      {"rawlen", NULL},       {"rawset", NULL},
-    {"select", NULL},      {"setmetatable", set_metatable}, {"tonumber", NULL},
-    {"tostring", to_string}, {"type", NULL},       {"xpcall", NULL},
-    {"_VERSION", NULL},    {NULL, NULL},
+    {"assert", NULL},       {"error", NULL},
+    {"getmetatable", NULL}, {"ipairs", NULL},
+    {"next", sorted_next},  {"pairs", sorted_pairs},
+    {"pcall", NULL},        {"print", print},
+    {"rawequal", NULL},     {"rawget", NULL},
+    {"rawlen", NULL},       {"rawset", NULL},
+    {"select", NULL},       {"setmetatable", set_metatable},
+    {"tonumber", NULL},     {"tostring", to_string},
+    {"type", NULL},         {"xpcall", call_with_handler},
+    {"_VERSION", NULL},     {NULL, NULL},
 };
 static const name math_names[] = {
-    {"abs", NULL},  {"acos", NULL},       {"asin", NULL}, {"atan", NULL},       {"ceil", NULL},
-    {"cos", NULL},  {"deg", NULL},        {"exp", NULL},  {"floor", NULL},      {"fmod", NULL},
-    {"huge", NULL}, {"log", NULL},        {"max", NULL},  {"maxinteger", NULL}, {"min", NULL},
-    {"mininteger", NULL}, {"modf", NULL}, {"pi", NULL},   {"rad", NULL},        {"sin", NULL},
-    {"sqrt", NULL}, {"tan", NULL},        {"tointeger", NULL}, {"type", NULL},  {"ult", NULL},
-    {"random", math_random}, {"randomseed", math_randomseed}, {NULL, NULL},
+    {"abs", NULL},        {"acos", NULL},          {"asin", NULL},
+    {"atan", NULL},       {"ceil", NULL},          {"cos", NULL},
+    {"deg", NULL},        {"exp", NULL},           {"floor", NULL},
+    {"fmod", NULL},       {"huge", NULL},          {"log", NULL},
+    {"max", NULL},        {"maxinteger", NULL},    {"min", NULL},
+    {"mininteger", NULL}, {"modf", NULL},          {"pi", NULL},
+    {"rad", NULL},        {"sin", NULL},           {"sqrt", NULL},
+    {"tan", NULL},        {"tointeger", NULL},     {"type", NULL},
+    {"ult", NULL},        {"random", math_random}, {"randomseed", math_randomseed},
+    {NULL, NULL},
 };
 static const name string_names[] = {
-    {"byte", NULL},  {"char", NULL},  {"format", format}, {"len", NULL},   {"lower", NULL},
-    {"rep", repeat}, {"reverse", NULL}, {"sub", NULL},    {"upper", NULL}, {NULL, NULL},
+    {"byte", NULL},  {"char", NULL},    {"format", format}, {"len", NULL},   {"lower", NULL},
+    {"rep", repeat}, {"reverse", NULL}, {"sub", NULL},      {"upper", NULL}, {NULL, NULL},
 };
 static const name table_names[] = {
-    {"concat", with_plain_table}, {"insert", with_plain_table}, {"pack", NULL},
-    {"remove", with_plain_table}, {"sort", table_sort}, {"unpack", with_plain_table}, {NULL, NULL},
+    {"concat", with_plain_table},
+    {"insert", with_plain_table},
+    {"pack", NULL},
+    {"remove", with_plain_table},
+    {"sort", table_sort},
+    {"unpack", with_plain_table},
+    {NULL, NULL},
 };
 
 // Copy the listed names from Lua's table on top of the stack, which it pops, into ours below.
@@ -394,7 +433,7 @@ static void copy_names(lua_State *L, const name *names)
 // Does Lua have this name, where scenes do not?
 static bool left_out(lua_State *L, const char *library, const char *key)
 {
-    static const char *const others[] = {"require", "package", "os",   "io",
+    static const char *const others[] = {"require", "package", "os",       "io",
                                          "debug",   "utf8",    "coroutine"};
     for (size_t i = 0; library[0] == '\0' && i < sizeof others / sizeof others[0]; i++) {
         if (strcmp(key, others[i]) == 0) {

@@ -22,7 +22,8 @@ rp_scene_def rp_default_scene_def(void)
         .memory = (size_t)256 << 20, .load_seconds = 10.0, .call_seconds = 1.0, .cookie = COOKIE};
 }
 
-// Words -----------------------------------------------------------------------------------------------------
+// Words
+// -----------------------------------------------------------------------------------------------------
 
 static int same_group(const scene_record *record, const char *group)
 {
@@ -53,8 +54,9 @@ static void say(lua_State *L, rp_scene *scene, scene_record *record)
 static void refuse_untimely(lua_State *L, const rp_scene *scene, const scene_word *word)
 {
     if (!scene->sandbox->loading) {
-        rp_sandbox_error(L, "%s: want it said while the scene is read, got it in a function that "
-                            "is called later",
+        rp_sandbox_error(L,
+                         "%s: want it said while the scene is read, got it in a function that "
+                         "is called later",
                          word->name);
     }
     const scene_record *first = rp_record_find(scene->first, word->name);
@@ -85,13 +87,15 @@ static int say_word(lua_State *L)
     return word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL;
 }
 
-// Params ----------------------------------------------------------------------------------------------------
+// Params
+// ----------------------------------------------------------------------------------------------------
 
 static bool is_name(const char *text)
 {
     const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
     const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    return text[0] != '\0' && strchr(letters, text[0]) != NULL && strspn(text, more) == strlen(text);
+    return text[0] != '\0' && strchr(letters, text[0]) != NULL &&
+           strspn(text, more) == strlen(text);
 }
 
 static const char *name_of(const scene_record *param) { return rp_record_text(param, "name"); }
@@ -203,7 +207,8 @@ static rp_result check_set(const rp_scene *scene)
     return RP_OK;
 }
 
-// Running the script ----------------------------------------------------------------------------------------
+// Running the script
+// ----------------------------------------------------------------------------------------
 
 static void set_word(lua_State *L, rp_scene *scene, const scene_word *word)
 {
@@ -286,7 +291,8 @@ static void warn_of_unused(const rp_scene *scene)
     }
 }
 
-// Loading ------------------------------------------------------------------------------------------------------
+// Loading
+// ------------------------------------------------------------------------------------------------------
 
 static rp_result no_memory(const char *path)
 {

@@ -19,7 +19,8 @@ static int edit_distance(const char *a, int m, const char *b, int n)
         int *row = rows[i % 3], *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= n; j++) {
-            const int changed = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
+            const int changed =
+                tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
             row[j] = least(above[j - 1] + changed, least(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
                 row[j] = least(row[j], two_above[j - 2] + 1);
@@ -44,9 +45,10 @@ void rp_nearest_try(nearest *n, const char *candidate)
     }
     // nothing is near a word that must be typed anew
     const int distance = edit_distance(n->wanted, wanted, candidate, length);
-    const bool nearer = distance < n->distance ||
-                        // whatever the order of candidates, one answer
-                        (distance == n->distance && n->best != NULL && strcmp(candidate, n->best) < 0);
+    const bool nearer =
+        distance < n->distance ||
+        // whatever the order of candidates, one answer
+        (distance == n->distance && n->best != NULL && strcmp(candidate, n->best) < 0);
     if (nearer && distance < wanted) {
         n->distance = distance;
         n->best = candidate;

@@ -14,14 +14,15 @@ enum { PATH = 96, WANTED = 160 };
 typedef struct reader {
     lua_State *L;
     scene_record *record;
-    int owner; // stack index of the record
-    int key;   // of its word
+    int owner;        // stack index of the record
+    int key;          // of its word
     const char *path; // "scene.dx"
 } reader;
 
 static const scene_key *key_of(const reader *r) { return &r->record->word->key[r->key]; }
 
-// Refusals --------------------------------------------------------------------------------------------------
+// Refusals
+// --------------------------------------------------------------------------------------------------
 
 static int refuse(const reader *r, int index)
 {
@@ -46,14 +47,14 @@ static void check_range(const reader *r, int index, double x)
     }
     char wanted[WANTED];
     rp_scene_describe_range(key->range, wanted, sizeof wanted);
-    rp_sandbox_error(r->L, "%s: want %s%s%s, got %s", r->path,
-                     wanted[0] != '\0' ? wanted : "a finite number",
-                     key->unit != NULL && wanted[0] != '\0' ? " " : "",
-                     key->unit != NULL && wanted[0] != '\0' ? key->unit : "",
-                     rp_sandbox_show(r->L, index));
+    rp_sandbox_error(
+        r->L, "%s: want %s%s%s, got %s", r->path, wanted[0] != '\0' ? wanted : "a finite number",
+        key->unit != NULL && wanted[0] != '\0' ? " " : "",
+        key->unit != NULL && wanted[0] != '\0' ? key->unit : "", rp_sandbox_show(r->L, index));
 }
 
-// Kinds of values ------------------------------------------------------------------------------------------------
+// Kinds of values
+// ------------------------------------------------------------------------------------------------
 
 // The record keeps the Lua value at `index` alive.
 static void keep(const reader *r, int index)
@@ -86,8 +87,11 @@ static void read_number(const reader *r, int index, scene_value *out)
 static size_t character(const unsigned char *text)
 {
     const unsigned char c = text[0];
-    const size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3
-                        : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    const size_t length = c < 0x80                ? 1
+                          : c >= 0xc2 && c < 0xe0 ? 2
+                          : c >= 0xe0 && c < 0xf0 ? 3
+                          : c >= 0xf0 && c < 0xf5 ? 4
+                                                  : 0;
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80) {
             return 0;
@@ -327,7 +331,8 @@ static void read_value(const reader *r, int index, scene_value *out)
     }
 }
 
-// Tables of keys -----------------------------------------------------------------------------------------------------
+// Tables of keys
+// -----------------------------------------------------------------------------------------------------
 
 static bool is_key(lua_State *L, int index, const scene_word *word)
 {
@@ -482,7 +487,7 @@ scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, co
                          rp_sandbox_show(L, index));
     }
     if (lua_getmetatable(L, index)) {
-        rp_sandbox_error(L, "%s: want a table without a metatable", path);
+        rp_sandbox_error(L, "%s: want a table without a metatable, got one with", path);
     }
     refuse_unknown_keys(L, index, word, path);
 
@@ -519,7 +524,8 @@ scene_record *rp_read_arguments(lua_State *L, const scene_word *word)
     return record;
 }
 
-// Functions of the script ----------------------------------------------------------------------------------------
+// Functions of the script
+// ----------------------------------------------------------------------------------------
 
 void rp_push_function(lua_State *L, const scene_function *function)
 {

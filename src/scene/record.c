@@ -68,8 +68,8 @@ rp_result rp_record_fail(const rp_scene *scene, const scene_record *record, cons
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return rp_fail(RP_ERR_ARGUMENT, "%s:%d: %s%s%s: %s", rp_sandbox_chunk(scene->sandbox, chunk),
-                   record->line, record->word->name, key != NULL ? "." : "",
-                   key != NULL ? key : "", text);
+                   record->line, record->word->name, key != NULL ? "." : "", key != NULL ? key : "",
+                   text);
 }
 
 rp_result rp_record_place(const rp_scene *scene, const scene_record *record, rp_result result)

@@ -42,8 +42,8 @@ typedef struct scene_record {
     const scene_word *word;
     struct scene_record *next; // in the order in which the scene said them
     int line;
-    int index; // among those of the same group
-    bool used; // by another record
+    int index;       // among those of the same group
+    bool used;       // by another record
     rp_shape *shape; // of a shape, once the scene is whole
     scene_value set; // of a param, when its value came from outside
     scene_value value[];

@@ -8,11 +8,11 @@
 #include <time.h>
 
 enum {
-    HOOK_EVERY = 1000,         // instructions between two looks at the clock
-    LOOK_EVERY = 4096,         // allocations between two looks at the clock
-    LARGE_BLOCK = 1 << 20,     // bytes; making one takes long enough to look at the clock
-    RUN_RESERVE = 64,          // stack slots that a call may count on
-    SHOWN = 40,                // bytes of a string in a message
+    HOOK_EVERY = 1000,     // instructions between two looks at the clock
+    LOOK_EVERY = 4096,     // allocations between two looks at the clock
+    LARGE_BLOCK = 1 << 20, // bytes; making one takes long enough to look at the clock
+    RUN_RESERVE = 64,      // stack slots that a call may count on
+    SHOWN = 40,            // bytes of a string in a message
 };
 // More than any processor does, so that most often the clock decides; where the clock cannot be
 // trusted, this does.
@@ -81,7 +81,8 @@ static void *allocate(void *context, void *memory, size_t old_size, size_t new_s
     return grown;
 }
 
-// Limits ----------------------------------------------------------------------------------------------
+// Limits
+// ----------------------------------------------------------------------------------------------
 
 static void start_watch(sandbox *s, double seconds)
 {
@@ -92,6 +93,14 @@ static void start_watch(sandbox *s, double seconds)
     s->deadline = now() + seconds;
     s->instructions = (int64_t)(seconds * INSTRUCTIONS_PER_SECOND);
     lua_sethook(s->L, watch, LUA_MASKCOUNT, HOOK_EVERY);
+}
+
+// Does a message begin with "file:"?
+static bool starts_with_place(const sandbox *s, const char *text)
+{
+    char chunk[LUA_IDSIZE];
+    const size_t length = strlen(rp_sandbox_chunk(s, chunk));
+    return strncmp(text, chunk, length) == 0 && text[length] == ':';
 }
 
 static rp_result say_why(sandbox *s, int status)
@@ -114,7 +123,9 @@ static rp_result say_why(sandbox *s, int status)
         return rp_fail(RP_ERR_MEMORY, "%s: no memory for the script", s->name);
     }
     if (lua_type(s->L, -1) == LUA_TSTRING) {
-        return rp_fail(RP_ERR_ARGUMENT, "%s", lua_tostring(s->L, -1));
+        const char *text = lua_tostring(s->L, -1);
+        const bool placed = starts_with_place(s, text);
+        return rp_fail(RP_ERR_ARGUMENT, "%s%s%s", placed ? "" : s->name, placed ? "" : ": ", text);
     }
     return rp_fail(RP_ERR_ARGUMENT, "%s: error() was called with %s instead of a sentence", s->name,
                    lua_typename(s->L, lua_type(s->L, -1)));
@@ -125,12 +136,11 @@ static int add_place(lua_State *L)
 {
     if (lua_type(L, 1) == LUA_TSTRING) {
         char chunk[LUA_IDSIZE];
-        rp_sandbox_chunk(rp_sandbox_of(L), chunk);
-        const size_t length = strlen(chunk);
+        const sandbox *s = rp_sandbox_of(L);
         const char *text = lua_tostring(L, 1);
         const int line = rp_sandbox_line(L);
-        if (line > 0 && !(strncmp(text, chunk, length) == 0 && text[length] == ':')) {
-            lua_pushfstring(L, "%s:%d: %s", chunk, line, text);
+        if (line > 0 && !starts_with_place(s, text)) {
+            lua_pushfstring(L, "%s:%d: %s", rp_sandbox_chunk(s, chunk), line, text);
         }
     }
     return 1;
@@ -159,7 +169,8 @@ rp_result rp_sandbox_run(sandbox *s, lua_CFunction body, void *context, double s
     return result;
 }
 
-// Opening and closing ----------------------------------------------------------------------------------
+// Opening and closing
+// ----------------------------------------------------------------------------------
 
 static int open_library(lua_State *L)
 {
@@ -198,7 +209,8 @@ void rp_sandbox_close(sandbox *s)
     }
 }
 
-// Messages ----------------------------------------------------------------------------------------------
+// Messages
+// ----------------------------------------------------------------------------------------------
 
 // The innermost function of the script on the call stack. A word that is called last in a function
 // replaces that function, so the caller of the C function need not be it.
@@ -288,7 +300,8 @@ const char *rp_sandbox_show(lua_State *L, int index)
     }
 }
 
-// The order of keys --------------------------------------------------------------------------------------
+// The order of keys
+// --------------------------------------------------------------------------------------
 
 static int rank_of(lua_State *L, int key)
 {

@@ -17,12 +17,12 @@
 
 typedef struct sandbox {
     lua_State *L;
-    const char *name; // of the script, for messages
+    const char *name;  // of the script, for messages
     size_t used, most; // bytes
     bool denied;       // the cap was hit
 
-    double deadline; // on the monotonic clock [s]
-    double seconds;  // that the running call was given
+    double deadline;      // on the monotonic clock [s]
+    double seconds;       // that the running call was given
     int64_t instructions; // that it may still do
     bool expired;
     int line; // where it was when time was up

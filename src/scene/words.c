@@ -227,7 +227,7 @@ static const char sand_example[] =
     "scene { dx = 0.02, frames = 24 }\n"
     "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
     "local damp = material.sand { name = \"damp\", friction_angle = 38, cohesion = 200 }\n"
-    "local dense = material.sand { name = \"dense\", hardening = { h0 = 34, h3 = 8 } }\n"
+    "local dense = material.sand { name = \"dense\", hardening = { h0 = 30, h1 = 3, h3 = 5 } }\n"
     "for i, sand in ipairs { dry, damp, dense } do\n"
     "    particles { material = sand, shape = sphere { center = {i, 0.2, 0}, radius = 0.2 } }\n"
     "end\n" GROUND;

@@ -24,7 +24,7 @@ enum {
 
 // Of a number, or of every number of a vector. Only finite numbers are in any range.
 typedef struct scene_range {
-    double low, high; // may be infinite
+    double low, high;           // may be infinite
     bool above_low, below_high; // the ends themselves are out
 } scene_range;
 
@@ -59,8 +59,8 @@ typedef enum scene_kind {
 typedef struct scene_word {
     const char *name; // as scenes write it
     scene_kind kind;
-    bool needed;           // a scene without it is refused
-    const char *group;     // where the resolved scene has it
+    bool needed;       // a scene without it is refused
+    const char *group; // where the resolved scene has it
     const char *sentence;
     const scene_key *key;
     int keys;

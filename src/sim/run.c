@@ -282,7 +282,8 @@ static rp_result start_new(go *g)
     if (mkdir(path, 0777) != 0 && errno != EEXIST) {
         return rp_file_cannot("make", path, errno);
     }
-    RP_TRY(rp_stats_cut(&g->run->folder, STATS_HEADER, -1));
+    rp_folder_path(&g->run->folder, "stats.csv", path);
+    RP_TRY(rp_file_write_all(path, STATS_HEADER, strlen(STATS_HEADER)));
     RP_TRY(rp_world_prepare(g->def->world));
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);

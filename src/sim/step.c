@@ -36,7 +36,7 @@ double rp_world_choose_dt(rp_world *world, rp_step *step)
             world->stats.limiter = limit[i].limiter;
         }
     }
-    if (least >= left) {
+    if (least >= left && world->time.part == 0.0) {
         world->stats.limiter = RP_LIMIT_FRAME;
     }
     // rounding must not cost a whole step

@@ -6,11 +6,12 @@
 //
 // The four samples of a pixel take turns: each sees every fourth direction, their average sees all
 // of them, at a quarter of the cost and without noise.
-#include "draw.h"
+#include "render/splat.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
+
+typedef rp_vec3 vec;
 
 enum {
     SUNS = 32,
@@ -48,6 +49,10 @@ typedef struct axes {
     vec right, up, forward;
 } axes;
 
+// Of numbers, none of which is NaN: fmin and fmax would be calls.
+static double least(double a, double b) { return a < b ? a : b; }
+static double most(double a, double b) { return a > b ? a : b; }
+
 static vec plus(vec a, double s, vec b)
 {
     return (vec){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
@@ -84,14 +89,75 @@ static void on_disc(int k, int n, double *x, double *y)
     *y = r * sin(k * GOLDEN_ANGLE);
 }
 
-static unsigned char grain_kind(uint64_t index)
+// ---- the cloud ----
+
+static unsigned char grain_kind(uint64_t id)
 {
     // splitmix64
-    uint64_t h = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (id + 1) * UINT64_C(0x9e3779b97f4a7c15);
     h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
     const double u = (double)((h ^ h >> 31) >> 11) * 0x1p-53;
     return u < 0.85 ? AMBER : u < 0.95 ? BROWN : WHITE;
+}
+
+bool rp_cloud_open(rp_cloud *cloud, int64_t room, bool flat)
+{
+    *cloud = (rp_cloud){.room = (size_t)room, .flat = flat};
+    if (cloud->room > PTRDIFF_MAX / sizeof *cloud->point) {
+        return false;
+    }
+    // one more, for malloc(0) may be NULL
+    cloud->point = malloc((cloud->room + 1) * sizeof *cloud->point);
+    cloud->grain = malloc(cloud->room + 1);
+    if (cloud->point == NULL || cloud->grain == NULL) {
+        rp_cloud_free(cloud);
+        return false;
+    }
+    return true;
+}
+
+void rp_cloud_free(rp_cloud *cloud)
+{
+    free(cloud->point);
+    free(cloud->grain);
+    *cloud = (rp_cloud){0};
+}
+
+void rp_cloud_add(rp_cloud *cloud, const double (*position)[3], const uint64_t *id, int64_t first,
+                  int64_t count)
+{
+    for (int64_t i = 0; i < count && cloud->count < cloud->room; i++) {
+        const double *x = position[i];
+        const vec p = {x[0], x[1], cloud->flat ? 0.0 : x[2]};
+        // comparisons that NaN fails
+        if (fabs(p.x) <= RP_FARTHEST && fabs(p.y) <= RP_FARTHEST && fabs(p.z) <= RP_FARTHEST) {
+            cloud->point[cloud->count] = p;
+            cloud->grain[cloud->count++] = grain_kind(id != NULL ? id[i] : (uint64_t)(first + i));
+        }
+    }
+}
+
+void rp_cloud_close(rp_cloud *cloud)
+{
+    if (cloud->count == 0) {
+        cloud->lower = (vec){-0.5, 0.0, -0.5};
+        cloud->upper = (vec){0.5, 0.0, 0.5};
+        return;
+    }
+    vec lower = cloud->point[0], upper = lower;
+    for (size_t i = 1; i < cloud->count; i++) {
+        const vec p = cloud->point[i];
+        lower = (vec){least(lower.x, p.x), least(lower.y, p.y), least(lower.z, p.z)};
+        upper = (vec){most(upper.x, p.x), most(upper.y, p.y), most(upper.z, p.z)};
+    }
+    cloud->lower = lower;
+    cloud->upper = upper;
+}
+
+vec rp_cloud_middle(const rp_cloud *cloud)
+{
+    return plus(plus((vec){0}, 0.5, cloud->lower), 0.5, cloud->upper);
 }
 
 static int compare(const void *a, const void *b)
@@ -100,26 +166,37 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double fitting_radius(const vec *points, size_t count)
+double rp_cloud_radius(const rp_cloud *cloud)
 {
     // The third neighbour of a few: less moved by chance than the first, and one spacing away in a
     // lattice of any dimension. Few points are to be told apart, so there the first counts.
-    enum { PROBES = 128, FEW = 100 };
-    double distance[PROBES];
+    enum { PROBES = 128, FEW = 100, BLOCK = 1024 };
+    const size_t count = cloud->count;
+    double near[PROBES][3], distance[PROBES]; // squares of the three least; what was chosen
+    for (size_t k = 0; k < PROBES; k++) {
+        near[k][0] = near[k][1] = near[k][2] = INFINITY;
+    }
+    // a block of points stays in the cache while all probes look at it
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        const size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+        for (size_t k = 0; k < PROBES; k++) {
+            const vec p = cloud->point[k * count / PROBES];
+            double first = near[k][0], second = near[k][1], third = near[k][2];
+            for (size_t i = begin; i < end; i++) {
+                const vec d = plus(cloud->point[i], -1.0, p);
+                const double dd = dot(d, d);
+                if (dd < third && dd > 0.0) {
+                    third = dd < second ? second : dd;
+                    second = dd < second ? dd < first ? first : dd : second;
+                    first = dd < first ? dd : first;
+                }
+            }
+            near[k][0] = first, near[k][1] = second, near[k][2] = third;
+        }
+    }
     int n = 0;
     for (size_t k = 0; k < PROBES; k++) {
-        const vec p = points[k * count / PROBES];
-        double first = INFINITY, second = INFINITY, third = INFINITY;
-        for (size_t i = 0; i < count; i++) {
-            const vec d = plus(points[i], -1.0, p);
-            const double dd = dot(d, d);
-            if (dd < third && dd > 0.0) {
-                third = dd < second ? second : dd;
-                second = dd < second ? dd < first ? first : dd : second;
-                first = dd < first ? dd : first;
-            }
-        }
-        const double chosen = count < FEW ? first : third;
+        const double chosen = near[k][count < FEW ? 0 : 2];
         if (chosen < INFINITY) {
             distance[n++] = sqrt(chosen);
         }
@@ -132,50 +209,41 @@ double fitting_radius(const vec *points, size_t count)
     return (count < FEW ? 0.45 : 0.75) * distance[n / 2];
 }
 
-static void bounds_of(const vec *points, size_t count, vec *lower, vec *upper)
-{
-    *lower = *upper = points[0];
-    for (size_t i = 1; i < count; i++) {
-        const vec p = points[i];
-        *lower = (vec){fmin(lower->x, p.x), fmin(lower->y, p.y), fmin(lower->z, p.z)};
-        *upper = (vec){fmax(upper->x, p.x), fmax(upper->y, p.y), fmax(upper->z, p.z)};
-    }
-}
+// ---- the camera ----
 
-vec middle_of(const vec *points, size_t count)
+void rp_view_aim(rp_view *v, const rp_cloud *cloud)
 {
-    vec lower, upper;
-    bounds_of(points, count, &lower, &upper);
-    return plus(plus((vec){0}, 0.5, lower), 0.5, upper);
-}
-
-void frame_points(const vec *points, size_t count, view *v)
-{
-    const double azimuth = v->flat ? 0.0 : 0.45, elevation = v->flat ? 0.08 : 0.35; // [rad]
+    const bool flat = cloud->flat;
+    const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.08 : 0.35; // [rad]
     const axes a = axes_along(
         (vec){-sin(azimuth) * cos(elevation), -sin(elevation), -cos(azimuth) * cos(elevation)});
     const double fill = 0.80; // share of the picture that the points may take
-    const double ty = fill * tan(v->fov * (M_PI / 360.0)), tx = ty * v->width / v->height;
+    const double ty = fill * tan(0.5 * v->fov), tx = ty * v->width / v->height;
     const double pad_x = v->radius * sqrt(1.0 + tx * tx), pad_y = v->radius * sqrt(1.0 + ty * ty);
 
     // how far the points reach beyond planes through the origin, parallel to the sides of the
     // camera's pyramid
+    const vec corners[] = {cloud->lower, cloud->upper};
+    const vec *points = cloud->count > 0 ? cloud->point : corners;
+    const size_t count = cloud->count > 0 ? cloud->count : 2;
     double west = -INFINITY, east = -INFINITY, south = -INFINITY, north = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         const vec p = points[i];
         const double x = dot(p, a.right), y = dot(p, a.up), z = dot(p, a.forward);
-        west = fmax(west, -x - tx * z + pad_x);
-        east = fmax(east, x - tx * z + pad_x);
-        south = fmax(south, -y - ty * z + pad_y);
-        north = fmax(north, y - ty * z + pad_y);
+        west = most(west, -x - tx * z + pad_x);
+        east = most(east, x - tx * z + pad_x);
+        south = most(south, -y - ty * z + pad_y);
+        north = most(north, y - ty * z + pad_y);
     }
     // the nearest eye for which each lies inside: opposite sides give the distance and the middle
-    const double z = fmin(-(west + east) / (2.0 * tx), -(south + north) / (2.0 * ty));
+    const double z = least(-(west + east) / (2.0 * tx), -(south + north) / (2.0 * ty));
     v->eye = plus(plus(plus((vec){0}, (east - west) / 2.0, a.right), (north - south) / 2.0, a.up),
                   z, a.forward);
-    const double distance = dot(plus(middle_of(points, count), -1.0, v->eye), a.forward);
+    const double distance = dot(plus(rp_cloud_middle(cloud), -1.0, v->eye), a.forward);
     v->look = plus(v->eye, distance, a.forward);
 }
+
+// ---- what the camera sees ----
 
 typedef struct canvas {
     int w, h;     // samples
@@ -225,14 +293,14 @@ static void draw_grain(canvas *c, vec p, double radius, unsigned char grain)
     }
     const double px = 0.5 * c->w + c->focal * dot(d, c->cam.right) / z;
     const double py = 0.5 * c->h - c->focal * dot(d, c->cam.up) / z;
-    const double size = fmax(c->focal * radius / z, 0.71); // no grain slips between samples
+    const double size = most(c->focal * radius / z, 0.71); // no grain slips between samples
     if (px + size < 0.0 || px - size > c->w || py + size < 0.0 || py - size > c->h) {
         return;
     }
-    const int x0 = (int)fmax(ceil(px - size - 0.5), 0.0);
-    const int y0 = (int)fmax(ceil(py - size - 0.5), 0.0);
-    const int x1 = (int)fmin(px + size - 0.5, c->w - 1.0);
-    const int y1 = (int)fmin(py + size - 0.5, c->h - 1.0);
+    const int x0 = (int)most(ceil(px - size - 0.5), 0.0);
+    const int y0 = (int)most(ceil(py - size - 0.5), 0.0);
+    const int x1 = (int)least(px + size - 0.5, c->w - 1.0);
+    const int y1 = (int)least(py + size - 0.5, c->h - 1.0);
     const float scale = (float)(1.0 / size), left = (float)(x0 + 0.5 - px) * scale;
     const float center = (float)z, nearest = (float)(z - radius), thick = (float)radius;
     for (int y = y0; y <= y1; y++) {
@@ -252,6 +320,8 @@ static void draw_grain(canvas *c, vec p, double radius, unsigned char grain)
         }
     }
 }
+
+// ---- light ----
 
 // What the light from one direction meets first.
 typedef struct map {
@@ -355,6 +425,8 @@ static void add_light(canvas *c, const map *m, int turn, bool sun, float share, 
     }
 }
 
+// ---- colours ----
+
 static float to_linear(unsigned char c)
 {
     const float x = c / 255.0f;
@@ -382,11 +454,11 @@ static void shade(const sample *s, const sample *open, haze air, const float col
     const float clear = s->kind == GROUND ? expf(-thick * thick) : 0.0f;
     for (int i = 0; i < 3; i++) {
         const float light = SUN[i] * s->sun + SKY[i] * s->sky, back = colours[BACKDROP][i];
-        const float most = SUN[i] * open->sun + SKY[i] * open->sky;
+        const float full = SUN[i] * open->sun + SKY[i] * open->sky;
         if (s->kind < GROUND) {
             rgb[i] += colours[s->kind][i] * (light + BOUNCE[i] * below);
         } else {
-            rgb[i] += back + clear * (colours[GROUND][i] * light / most - back);
+            rgb[i] += back + clear * (colours[GROUND][i] * light / full - back);
         }
     }
 }
@@ -413,39 +485,37 @@ static void resolve(const canvas *c, const sample open[4], haze air, unsigned ch
     }
 }
 
-bool draw_points(const vec *points, size_t count, const view *v, unsigned char *rgb)
+bool rp_view_draw(const rp_view *v, const rp_cloud *cloud, unsigned char *rgb)
 {
-    vec lower, upper;
-    bounds_of(points, count, &lower, &upper);
     // all fits into a ball this wide
-    const double extent = length(plus(upper, -1.0, lower)) + 2.0 * v->radius;
+    const double extent = length(plus(cloud->upper, -1.0, cloud->lower)) + 2.0 * v->radius;
 
     canvas c = {.w = 2 * v->width, .h = 2 * v->height, .eye = v->eye};
-    c.focal = 0.5 * c.h / tan(v->fov * (M_PI / 360.0));
+    c.focal = 0.5 * c.h / tan(0.5 * v->fov);
     c.cam = axes_along(plus(v->look, -1.0, v->eye));
-    c.at = malloc((size_t)c.w * c.h * sizeof *c.at);
+    c.at = malloc((size_t)c.w * (size_t)c.h * sizeof *c.at);
 
     // a grain is three texels wide, as far as the largest map allows
-    map m = {.center = middle_of(points, count),
-             .n = (int)fmin(fmax(1.5 * extent / v->radius, MAP_MIN), MAP_MAX)};
+    map m = {.center = rp_cloud_middle(cloud),
+             .n = (int)least(most(1.5 * extent / v->radius, MAP_MIN), MAP_MAX)};
     m.texel = extent / (m.n - 4); // a margin for rounding
     m.height = malloc((size_t)m.n * (size_t)m.n * sizeof *m.height);
-    float(*offset)[3] = malloc(count * sizeof *offset);
+    float(*offset)[3] = malloc((cloud->count + 1) * sizeof *offset);
     const bool enough = c.at != NULL && m.height != NULL && offset != NULL;
     if (!enough) {
         goto done;
     }
 
-    draw_ground(&c, lower.y - v->radius);
-    for (size_t i = 0; i < count; i++) {
-        to_floats(plus(points[i], -1.0, m.center), 1.0, offset[i]);
-        draw_grain(&c, points[i], v->radius, grain_kind(i));
+    draw_ground(&c, cloud->lower.y - v->radius);
+    for (size_t i = 0; i < cloud->count; i++) {
+        to_floats(plus(cloud->point[i], -1.0, m.center), 1.0, offset[i]);
+        draw_grain(&c, cloud->point[i], v->radius, cloud->grain[i]);
     }
 
     // the sun stands upper left of the camera, always above the ground
     const vec back = unit(cross(c.cam.right, (vec){0, 1, 0}));
-    const axes sun =
-        axes_along(plus(plus((vec){0, 0.62, 0}, -0.85, c.cam.right), v->flat ? 0.9 : 0.3, back));
+    const double behind = cloud->flat ? 0.9 : 0.3;
+    const axes sun = axes_along(plus(plus((vec){0, 0.62, 0}, -0.85, c.cam.right), behind, back));
     const float tolerance = (float)(0.8 * v->radius / m.texel + 1.5), blur = SKY_BLUR * (float)m.n;
     sample open[4] = {0};
     for (int k = 0; k < SUNS + SKIES; k++) {
@@ -459,7 +529,7 @@ bool draw_points(const vec *points, size_t count, const view *v, unsigned char *
             direction = (vec){x, sqrt(1.0 - x * x - y * y), y};
         }
         m.a = axes_along(direction);
-        draw_map(&m, offset, count, v->radius);
+        draw_map(&m, offset, cloud->count, v->radius);
         // four turns; 1.5 since a sky that brightens towards its top sends 2/3 to a level ground
         const float share = k < SUNS ? 4.0f / SUNS : 4.0f * 1.5f / SKIES;
         add_light(&c, &m, k % 4, k < SUNS, share, tolerance, k < SUNS ? 0.5f : blur);

@@ -1,0 +1,1 @@
+local function f() pcall(f) end while true do f() end

@@ -1,0 +1,1 @@
+repeat local ok = pcall(error, 'x') until false

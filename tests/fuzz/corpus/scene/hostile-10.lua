@@ -1,0 +1,1 @@
+local s = ('x'):rep(1e7) while true do local t = s .. s end

@@ -1,0 +1,1 @@
+local s = ('x'):rep(1e8) while true do local u = s:upper() end

@@ -1,0 +1,1 @@
+string.format(('%s'):rep(1e6), 1)

@@ -1,0 +1,1 @@
+table.unpack({}, 1, 1e6)

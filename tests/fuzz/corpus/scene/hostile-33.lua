@@ -1,0 +1,1 @@
+for k, v in pairs(_G) do _G[k] = nil end

@@ -1,0 +1,1 @@
+for k, v in pairs(_G) do rawset(_G, k, false) end scene = nil

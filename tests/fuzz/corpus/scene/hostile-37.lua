@@ -1,0 +1,1 @@
+getmetatable(_G).__index = nil

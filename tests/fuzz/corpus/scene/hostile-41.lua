@@ -1,0 +1,1 @@
+local function f() local x <close> = setmetatable({}, {__close = function() while true do end end}) f() end f()

@@ -1,0 +1,1 @@
+local t = setmetatable({}, {}) getmetatable(t).__tostring = tostring tostring(t)

@@ -1,0 +1,1 @@
+print(setmetatable({}, {__tostring = function() return 1 end}))

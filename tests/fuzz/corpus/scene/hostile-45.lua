@@ -1,0 +1,1 @@
+local t = {} t.__index = t setmetatable(t, t) local x = t.y

@@ -1,0 +1,1 @@
+goto x ::x:: goto x

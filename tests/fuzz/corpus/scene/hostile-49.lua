@@ -1,0 +1,1 @@
+local a = {} a[a] = a for k in pairs(a) do end

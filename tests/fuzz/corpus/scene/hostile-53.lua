@@ -1,0 +1,1 @@
+require('os').exit(1)

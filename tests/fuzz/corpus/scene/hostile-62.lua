@@ -1,0 +1,1 @@
+while true do param('p' .. math.random(1 << 60), 1) end

@@ -1,0 +1,1 @@
+tonumber(('9'):rep(1e8))

@@ -1,0 +1,1 @@
+string.char(table.unpack({}, 1, 9e5))

@@ -1,0 +1,1 @@
+select(-1, table.unpack({}, 1, 9e5))

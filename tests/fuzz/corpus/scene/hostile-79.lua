@@ -1,0 +1,1 @@
+assert(false, setmetatable({}, {__name = ('x'):rep(1e7)}))

@@ -1,0 +1,1 @@
+local x = _G[('x'):rep(1e7)]

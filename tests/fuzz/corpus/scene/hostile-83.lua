@@ -1,0 +1,1 @@
+rawset(material, 'sand', 1) material.sand {}

@@ -1,0 +1,1 @@
+setmetatable(sphere { center = {0,0,0}, radius = 1 }, {})

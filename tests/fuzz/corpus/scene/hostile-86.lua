@@ -1,0 +1,1 @@
+local s = sphere { center = {0,0,0}, radius = 1 } s.x = 1

@@ -1,0 +1,1 @@
+scene { dx = 0.1, framse = 1 }

@@ -1,0 +1,1024 @@
+// Tests src/scene: that every word does what its table says, that every mistake is answered with
+// file, line and what was wanted, and that no script can hang, eat memory or differ from run to
+// run.
+#include "repose/repose.h"
+#include "scene/record.h"
+#include "scene/scene.h"
+#include "scene/words.h"
+
+#include "check.h"
+
+#include <glob.h>
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+// What any scene needs; on line 1, so that what is under test is on line 2.
+#define START "scene { dx = 0.1, frames = 10 }\n"
+#define SAND                                                                                       \
+    "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n"
+
+// ---- helpers ----
+
+static rp_scene_def def_of(const char *text)
+{
+    rp_scene_def def = rp_default_scene_def();
+    def.path = "test.lua";
+    def.text = text;
+    def.text_size = strlen(text);
+    return def;
+}
+
+// A scene that is loaded only to see whether it can be.
+static rp_result load(const char *text)
+{
+    const rp_scene_def def = def_of(text);
+    rp_scene *scene;
+    const rp_result result = rp_scene_load(&def, &scene);
+    rp_scene_free(scene);
+    return result;
+}
+
+static rp_result load_set(const char *text, const char *name, const char *value)
+{
+    rp_scene_def def = def_of(text);
+    def.param = &(rp_scene_param){name, value};
+    def.params = 1;
+    rp_scene *scene;
+    const rp_result result = rp_scene_load(&def, &scene);
+    rp_scene_free(scene);
+    return result;
+}
+
+// A scene that the test needs: without it there is nothing to test.
+static rp_scene *scene_of(const char *text)
+{
+    const rp_scene_def def = def_of(text);
+    rp_scene *scene;
+    if (rp_scene_load(&def, &scene) != RP_OK) {
+        check_record(__FILE__, __LINE__, "no scene: %s", rp_last_error());
+        abort();
+    }
+    return scene;
+}
+
+static rp_result plan(const char *text, int64_t *particles)
+{
+    const rp_scene_def def = def_of(text);
+    rp_scene_world_def how = rp_default_scene_world_def();
+    how.plan = true;
+    how.threads = 1;
+    rp_scene *scene;
+    rp_world *world = NULL;
+    rp_plan p = {0};
+    rp_result result = rp_scene_load(&def, &scene);
+    if (result == RP_OK) {
+        result = rp_scene_create_world(scene, &how, &world);
+    }
+    if (result == RP_OK) {
+        result = rp_world_plan(world, &p);
+    }
+    if (particles != NULL) {
+        *particles = p.particles;
+    }
+    rp_world_destroy(world);
+    rp_scene_free(scene);
+    return result;
+}
+
+static json_t *resolved(const char *text)
+{
+    rp_scene *scene = scene_of(text);
+    json_error_t error;
+    json_t *root = json_loads(rp_scene_resolved(scene), 0, &error);
+    if (root == NULL) {
+        check_record(__FILE__, __LINE__, "resolved scene, line %d: %s", error.line, error.text);
+        abort();
+    }
+    rp_scene_free(scene);
+    return root;
+}
+
+static json_t *at(json_t *root, const char *group, size_t index, const char *key)
+{
+    json_t *found = json_object_get(root, group);
+    if (json_is_array(found)) {
+        found = json_array_get(found, index);
+    }
+    return json_object_get(found, key);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// ---- the table of words ----
+
+// A key that checks but does nothing, an example that went stale.
+static void every_example_runs(void)
+{
+    for (int w = 0; w < rp_scene_word_count; w++) {
+        check_context("example of %s", rp_scene_words[w].name);
+        int64_t particles;
+        CHECK_OK(plan(rp_scene_words[w].example, &particles));
+        CHECK(particles > 100);
+    }
+}
+
+// Whoever changes the table makes the page anew.
+static void the_page_is_made_from_the_table(void)
+{
+    char *want = rp_scene_reference();
+    CHECK(want != NULL);
+    FILE *file = fopen(PROJECT_SOURCE_DIR "/docs/scene.md", "rb");
+    CHECK(file != NULL);
+    char *got = calloc(1, 1 << 20);
+    fread(got, 1, (1 << 20) - 1, file);
+    fclose(file);
+    CHECK(strcmp(got, want) == 0);
+    free(got);
+    free(want);
+}
+
+// Calls visit(path, text before the value, text after it, key) for every key of every word.
+typedef void (*key_visitor)(const char *path, const char *before, const char *after,
+                            const scene_key *key);
+
+static void visit_keys(const scene_word *word, const char *path, const char *before,
+                       const char *after, key_visitor visit)
+{
+    for (int k = 0; k < word->keys; k++) {
+        const scene_key *key = &word->key[k];
+        char inner_path[128], inner_before[512], inner_after[64];
+        snprintf(inner_path, sizeof inner_path, "%s.%s", path, key->name);
+        snprintf(inner_before, sizeof inner_before, "%s%s = ", before, key->name);
+        snprintf(inner_after, sizeof inner_after, "%s", after);
+        if (word->kind == WORD_PARAM) {
+            static const char *const earlier[] = {"", "'x', ", "'x', 1, "};
+            snprintf(inner_before, sizeof inner_before, "%s%s", before, earlier[k]);
+        }
+        CHECK_HELPER(visit(inner_path, inner_before, inner_after, key));
+        if (key->form != NULL && (key->takes & TAKES_FUNCTION) == 0) {
+            snprintf(inner_before, sizeof inner_before, "%s%s = { ", before, key->name);
+            snprintf(inner_after, sizeof inner_after, " }%s", after);
+            CHECK_HELPER(visit_keys(key->form, inner_path, inner_before, inner_after, visit));
+        } else if (key->form != NULL) {
+            // what the function returns is read when the whole scene is there
+            snprintf(inner_before, sizeof inner_before,
+                     START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, "
+                           "%s = function(t) return { ",
+                     key->name);
+            CHECK_HELPER(visit_keys(key->form, key->form->name, inner_before, " } end }", visit));
+        }
+    }
+}
+
+static void visit_all(key_visitor visit)
+{
+    for (int w = 0; w < rp_scene_word_count; w++) {
+        const scene_word *word = &rp_scene_words[w];
+        const bool by_place = word->kind == WORD_PARAM;
+        char before[128];
+        snprintf(before, sizeof before, by_place ? "%s(" : "%s { ", word->name);
+        CHECK_HELPER(visit_keys(word, word->name, before, by_place ? ")" : " }", visit));
+    }
+}
+
+static void refuse_value(const char *path, const char *before, const char *value, const char *after)
+{
+    char text[1024], want[160];
+    snprintf(text, sizeof text, "%s%s%s\n", before, value, after);
+    snprintf(want, sizeof want, "%s", path);
+    check_context("%s", text);
+    CHECK_ERROR(load(text), RP_ERR_ARGUMENT, want);
+    CHECK(strncmp(rp_last_error(), "test.lua:", 9) == 0);
+    CHECK(strstr(rp_last_error(), "want ") != NULL);
+    CHECK(strstr(rp_last_error(), ", got ") != NULL);
+}
+
+static void refuse_wrong_types(const char *path, const char *before, const char *after,
+                               const scene_key *key)
+{
+    static const struct {
+        const char *text;
+        unsigned kinds;
+    } values[] = {
+        {"12", TAKES_NUMBER | TAKES_INTEGER},
+        {"'text'", TAKES_STRING},
+        {"'nonesuch'", TAKES_STRING},
+        {"true", TAKES_BOOLEAN},
+        {"{ 'a', 'b', 'c' }", 0},
+        {"{ 1, 2, 3, 4 }", 0},
+        {"{ 1 }", 0},
+        {"{ 1, 2, nil, 4 }", 0},
+        {"{ 1, 0/0, 3 }", 0},
+        {"{ 1, 2, math.huge }", 0},
+        {"{ x = 1, y = 2 }", 0},
+        {"setmetatable({}, {})", 0},
+        {"function() end", TAKES_FUNCTION},
+        {"sphere { center = {0,0,0}, radius = 1 }", TAKES_SHAPE},
+        {"material.sand {}", TAKES_MATERIAL},
+        {"print", TAKES_FUNCTION},
+    };
+    const bool returned = strncmp(path, "pose.", 5) == 0;
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        // a function that is called later makes no shapes
+        if (returned && (values[i].kinds & (TAKES_SHAPE | TAKES_MATERIAL)) != 0) {
+            continue;
+        }
+        if ((values[i].kinds & key->takes) == 0 &&
+            // the message of a table inside names its own first key
+            !(key->form != NULL && strchr(values[i].text, '=') != NULL)) {
+            CHECK_HELPER(refuse_value(path, before, values[i].text, after));
+        }
+    }
+}
+
+static void every_key_refuses_other_types(void) { visit_all(refuse_wrong_types); }
+
+static void refuse_bad_numbers(const char *path, const char *before, const char *after,
+                               const scene_key *key)
+{
+    if ((key->takes & (TAKES_NUMBER | TAKES_INTEGER)) == 0) {
+        return;
+    }
+    char value[64];
+    CHECK_HELPER(refuse_value(path, before, "0/0", after));
+    CHECK_HELPER(refuse_value(path, before, "math.huge", after));
+    CHECK_HELPER(refuse_value(path, before, "-math.huge", after));
+    if ((key->takes & TAKES_INTEGER) != 0) {
+        CHECK_HELPER(refuse_value(path, before, "2.5", after));
+    }
+    const double low = key->range.low, high = key->range.high;
+    if (isfinite(low)) {
+        snprintf(value, sizeof value, "%.17g", key->range.above_low ? low : low - 1.0);
+        CHECK_HELPER(refuse_value(path, before, value, after));
+    }
+    if (isfinite(high)) {
+        snprintf(value, sizeof value, "%.17g", key->range.below_high ? high : 2.0 * high);
+        CHECK_HELPER(refuse_value(path, before, value, after));
+    }
+}
+
+static void every_number_refuses_what_is_out_of_its_range(void) { visit_all(refuse_bad_numbers); }
+
+static void refuse_misspelt(const char *path, const char *before, const char *after,
+                            const scene_key *key)
+{
+    const size_t length = strlen(key->name);
+    if (length < 4 || strncmp(path, "param.", 6) == 0) {
+        return;
+    }
+    // swap two letters in the middle of the key, which stands last in `before`
+    char text[1024], want[160];
+    snprintf(text, sizeof text, "%s1%s\n", before, after);
+    char *spelt = text + strlen(before) - strlen(" = ") - length;
+    const char letter = spelt[1];
+    if (letter == spelt[2]) {
+        return;
+    }
+    spelt[1] = spelt[2];
+    spelt[2] = letter;
+    snprintf(want, sizeof want, "; did you mean '%s'?", key->name);
+    check_context("%s", text);
+    CHECK_ERROR(load(text), RP_ERR_ARGUMENT, want);
+}
+
+static void a_misspelt_key_is_answered_with_the_right_one(void) { visit_all(refuse_misspelt); }
+
+static void a_required_key_is_asked_for(void)
+{
+    for (int w = 0; w < rp_scene_word_count; w++) {
+        const scene_word *word = &rp_scene_words[w];
+        bool required = false;
+        for (int k = 0; k < word->keys; k++) {
+            required = required || (word->key[k].otherwise == NULL && word->key[k].absent == NULL);
+        }
+        char text[128];
+        snprintf(text, sizeof text, word->kind == WORD_PARAM ? "%s()" : "%s {}", word->name);
+        check_context("%s", text);
+        if (required) {
+            CHECK_ERROR(load(text), RP_ERR_ARGUMENT, "got nothing");
+        }
+    }
+}
+
+// Two lists of defaults, in C and in the table of words, that drift apart.
+static void defaults_are_those_of_the_library(void)
+{
+    json_t *r =
+        resolved(START SAND "particles { material = material.elastic {}, shape = sphere { "
+                            "center = {0,0,0}, radius = 1 } }\n"
+                            "particles { material = material.sand { hardening = true }, shape = "
+                            "sphere { center = {0,0,0}, radius = 1 } }\n"
+                            "collider { shape = sphere { center = {0,0,0}, radius = 1 } }\n");
+    const rp_world_def world = rp_default_world_def();
+    CHECK_NEAR(json_real_value(at(r, "scene", 0, "fps")), world.fps, 0.0);
+    CHECK_NEAR(json_real_value(at(r, "scene", 0, "cfl")), world.cfl, 0.0);
+    CHECK_EQUAL(json_integer_value(at(r, "scene", 0, "dimension")), world.dimension);
+    CHECK_EQUAL(json_integer_value(at(r, "scene", 0, "seed")), world.seed);
+    for (size_t a = 0; a < 3; a++) {
+        CHECK_NEAR(json_real_value(json_array_get(at(r, "scene", 0, "gravity"), a)),
+                   world.gravity[a], 0.0);
+    }
+    const rp_material_def sand = rp_default_sand_def(), elastic = rp_default_elastic_def();
+    const double degree = acos(-1.0) / 180.0;
+    CHECK_NEAR(json_real_value(at(r, "materials", 0, "density")), sand.density, 0.0);
+    CHECK_NEAR(json_real_value(at(r, "materials", 0, "young")), sand.young, 0.0);
+    CHECK_NEAR(json_real_value(at(r, "materials", 0, "poisson")), sand.poisson, 0.0);
+    CHECK_NEAR(json_real_value(at(r, "materials", 0, "friction_angle")) * degree,
+               sand.friction_angle, 1e-15);
+    CHECK_NEAR(json_real_value(at(r, "materials", 0, "cohesion")), sand.cohesion, 0.0);
+    CHECK_EQUAL(json_is_true(at(r, "materials", 0, "volume_correction")), sand.volume_correction);
+    CHECK(json_is_false(at(r, "materials", 0, "hardening")));
+    CHECK_NEAR(json_real_value(at(r, "materials", 1, "density")), elastic.density, 0.0);
+    CHECK_NEAR(json_real_value(at(r, "materials", 1, "young")), elastic.young, 0.0);
+    const char *const h[] = {"h0", "h1", "h2", "h3"};
+    for (int i = 0; i < 4; i++) {
+        const json_t *value = json_object_get(at(r, "materials", 2, "hardening"), h[i]);
+        CHECK_NEAR(json_real_value(value) * (i == 2 ? 1.0 : degree), sand.hardening_h[i], 1e-15);
+    }
+    CHECK_NEAR(json_real_value(at(r, "particles", 0, "jitter")), rp_default_particles_def().jitter,
+               0.0);
+    CHECK_NEAR(json_real_value(at(r, "particles", 0, "spacing")), 0.05, 0.0);
+    CHECK_EQUAL(rp_default_collider_def().contact, RP_STICKY);
+    CHECK(strcmp(json_string_value(at(r, "colliders", 0, "contact")), "sticky") == 0);
+    json_decref(r);
+}
+
+// ---- messages ----
+
+typedef struct mistake {
+    const char *text, *sentence;
+} mistake;
+
+static void refuse_all(const mistake *mistakes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        check_context("%s", mistakes[i].text);
+        CHECK_ERROR(plan(mistakes[i].text, NULL), RP_ERR_ARGUMENT, mistakes[i].sentence);
+    }
+}
+
+static void mistakes_are_named_with_their_line(void)
+{
+    static const mistake mistakes[] = {
+        {"\n\nscene { dx = 0, frames = 1 }", "test.lua:3: scene.dx: want > 0 m, got 0"},
+        {START "\n\nlocal s = material.sand { frction_angle = 30 }",
+         "test.lua:4: material.sand: unknown key 'frction_angle'; did you mean 'friction_angle'?"},
+        {START "material.sandd {}",
+         "test.lua:2: unknown name 'material.sandd'; did you mean 'material.sand'?"},
+        {START "particle {}", "test.lua:2: unknown name 'particle'; did you mean 'particles'?"},
+        {START "local x = mth.pi", "unknown name 'mth'; did you mean 'math'?"},
+        {START "local x = math.sinn(1)",
+         "test.lua:2: unknown name 'math.sinn'; did you mean 'math.sin'?"},
+        {START "local x = ('a'):find('b')", "test.lua:2: 'string.find' is left out of scenes"},
+        {START "os.execute('true')", "test.lua:2: 'os' is left out of scenes"},
+        {START "load('x = 1')()", "test.lua:2: 'load' is left out of scenes"},
+        {START "scene { dx = 1, frames = 1 }", "test.lua:2: scene: want it once"},
+        {"local x = 1", "test.lua: want scene { ... }, got a script without it"},
+        {"scene { dx = 1 }", "test.lua:1: scene.frames: want a whole number, got nothing"},
+        {"scene { frames = 1 }", "test.lua:1: scene.dx: want a number, got nothing"},
+        {"scene { dx = 1, frames = 1, method = 'implicit' }",
+         "test.lua:1: scene.method: want \"explicit\", got 'implicit'"},
+        {"scene { dx = 1, frames = 1, order = 'qubic' }", "did you mean \"cubic\"?"},
+        {"scene { dx = 1, frames = 1, dimension = 4 }", "scene.dimension: want 2 to 3, got 4"},
+        {"scene { dx = '0.1', frames = 1 }", "scene.dx: want a number, got '0.1'"},
+        {"scene { dx = 1, frames = 1, transfer = { flp = 1 } }",
+         "scene.transfer: unknown key 'flp'; did you mean 'flip'?"},
+        {"scene { dx = 1, frames = 1, title = 'a\\nb' }", "scene.title: want one line of UTF-8"},
+        {"scene { dx = 1, frames = 1, title = '\\xff' }", "scene.title: want one line of UTF-8"},
+        {"scene { 1, dx = 1, frames = 1 }", "want fields with names"},
+        {"scene(1)", "test.lua:1: scene: want a table, as in scene { ... }, got 1"},
+        {"scene({}, 2)", "test.lua:1: scene: want one table, got 2 values"},
+        {"scene { dx = 1 frames = 2 }", "test.lua:1: '}' expected near 'frames'"},
+        {START "error('mine')", "test.lua:2: mine"},
+        {START "error('mine', 0)", "test.lua:2: mine"},
+        {START "error({})", "error() was called with table instead of a sentence"},
+        {START "local t = nil; t.x = 1", "test.lua:2: attempt to index a nil value"},
+        {START "table.sort { {}, {} }", "test.lua:2: attempt to compare two table values"},
+        // contradictions
+        {START "material.sand { friction_angle = 30, friction_coefficient = 0.5 }",
+         "test.lua:2: material.sand: want friction_angle or friction_coefficient, got both"},
+        {START "material.sand { yield_fit = 'slope', friction_coefficient = 0.5 }",
+         "want yield_fit or friction_coefficient, got both"},
+        {START "material.sand { friction_angle = 30, hardening = true }",
+         "test.lua:2: material.sand.friction_angle: want none with hardening"},
+        {START "material.sand { name = ('x'):rep(32) }",
+         "material.sand.name: want at most 31 bytes"},
+        {START
+         "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} "
+         "}, per_cell = 8, spacing = 0.1 }",
+         "test.lua:2: particles: want per_cell or spacing, got both"},
+        {START
+         "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} "
+         "}, velocity = function() return 0, 0, 0 end, velocity_gradient = {{0,0,0}, {0,0,0}, "
+         "{0,0,0}} }",
+         "test.lua:2: particles.velocity_gradient: want none with a function"},
+        {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, friction = 0.2 }",
+         "test.lua:2: collider.friction: want none with sticky contact"},
+        // shapes
+        {START "\nbox { min = {0,0,0}, max = {1,0,1} }",
+         "test.lua:3: box.max: want > min along y, which is 0, got 0"},
+        {START "sphere { center = {0,0,0}, radius = -1 }", "sphere.radius: want > 0 m, got -1"},
+        {START "half_space { point = {0,0,0}, normal = {0,0,0} }",
+         "test.lua:2: half_space.normal: want a vector that is not 0"},
+        {START "box { min = {0,0}, max = {1,1} }",
+         "test.lua:2: box.min: want 3 components in a 3D scene, got 2"},
+        {START "sphere { center = {0,0,1e999}, radius = 1 }",
+         "sphere.center: want a finite number"},
+        // what the world refuses
+        {START "\nparticles { material = material.sand {}, shape = half_space { point = {0,0,0}, "
+               "normal = {0,1,0} } }",
+         "test.lua:3: particles: "},
+        {START
+         "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = "
+         "1e-9 }, spacing = 1e3, jitter = 1 }",
+         "test.lua:2: particles: "},
+        // the domain
+        {START "domain { min = {0,0,0}, max = {1,1,1}, periodic = {false,false,false} }",
+         "domain.periodic: want at least one axis"},
+        {START "domain { min = {0,0,0}, max = {0.7,1,1}, periodic = {true,false,false} }",
+         "test.lua:2: domain.max: want a multiple of 8 cells"},
+        {START "domain { min = {-0.8,0,0}, max = {0.8,1,1}, periodic = {true,false,false} }",
+         "domain.min: want 0 along x, which is periodic, got -0.8"},
+        {START "camera { eye = {1,2,3}, look_at = {1,2,3} }", "camera.look_at: want another point"},
+    };
+    refuse_all(mistakes, COUNT_OF(mistakes));
+}
+
+static void a_missing_file_is_named(void)
+{
+    rp_scene_def def = rp_default_scene_def();
+    rp_scene *scene;
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "scene.path");
+    def.path = "/nowhere/dunes.lua";
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE, "/nowhere/dunes.lua: cannot be opened");
+    def.path = "/";
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE, "/: cannot be read");
+    CHECK(scene == NULL);
+    CHECK_ERROR(rp_scene_load(&(rp_scene_def){0}, &scene), RP_ERR_ARGUMENT,
+                "rp_default_scene_def()");
+}
+
+static void another_method_is_checked_too(void)
+{
+    rp_scene_def def = def_of(START SAND);
+    rp_scene *scene;
+    def.method = "sph";
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "want \"explicit\", got 'sph'");
+    def.method = "explicit";
+    CHECK_OK(rp_scene_load(&def, &scene));
+    rp_scene_free(scene);
+}
+
+// ---- what a scene says ----
+
+static void a_scene_tells_about_itself(void)
+{
+    rp_scene *scene = scene_of("scene { dx = 0.1, frames = 7, fps = 30 }\n" SAND
+                               "camera { eye = {1,2,3}, look_at = {0,0,0}, fov = 90 }\n"
+                               "output { state = 'latest' }\n");
+    rp_scene_info info;
+    rp_scene_get_info(scene, &info);
+    CHECK(strcmp(info.title, "test") == 0);
+    CHECK(strcmp(info.method, "explicit") == 0);
+    CHECK_EQUAL(info.frames, 7);
+    CHECK_NEAR(info.fps, 30.0, 0.0);
+    CHECK_EQUAL(info.state, RP_STATE_LATEST);
+    CHECK(info.has_camera);
+    CHECK_NEAR(info.eye[2], 3.0, 0.0);
+    CHECK_NEAR(info.fov, acos(0.0), 1e-15);
+    size_t size;
+    const char *text = rp_scene_text(scene, &size);
+    CHECK_EQUAL(size, strlen(text));
+    CHECK(strncmp(text, "scene {", 7) == 0);
+    CHECK_EQUAL(rp_scene_files(scene), 0);
+    rp_scene_free(scene);
+}
+
+// A check or a default that looks at what has been said so far.
+static void the_order_of_words_does_not_matter(void)
+{
+    static const char *const words[] = {
+        "scene { dimension = 2, dx = 0.1, frames = 3, seed = 4 }\n",
+        "particles { material = material.sand {}, shape = box { min = {0,0}, max = {1,1} } }\n",
+        "collider { shape = half_space { point = {0,0}, normal = {0,1} } }\n",
+        "domain { min = {0,0}, max = {1.6,1}, periodic = {true,false} }\n",
+    };
+    int64_t first = 0;
+    for (int start = 0; start < 4; start++) {
+        char text[1024] = "";
+        for (int i = 0; i < 4; i++) {
+            strcat(text, words[(start + i) % 4]);
+        }
+        int64_t particles;
+        CHECK_OK(plan(text, &particles));
+        first = start == 0 ? particles : first;
+        CHECK_EQUAL(particles, first);
+    }
+    CHECK_EQUAL(first, 400);
+}
+
+static void in_2d_a_third_component_is_not_looked_at(void)
+{
+    json_t *r = resolved("scene { dimension = 2, dx = 0.1, frames = 1 }\n" SAND
+                         "collider { shape = half_space { point = {0,0,5}, normal = {0,1,7} } }\n");
+    const json_t *box = json_object_get(at(r, "particles", 0, "shape"), "box");
+    CHECK_EQUAL(json_array_size(json_object_get(box, "max")), 2);
+    CHECK_EQUAL(json_integer_value(at(r, "particles", 0, "per_cell")), 4);
+    CHECK_NEAR(json_real_value(at(r, "particles", 0, "spacing")), 0.05, 0.0);
+    json_decref(r);
+}
+
+static void the_resolved_scene_has_everything(void)
+{
+    json_t *r = resolved("local a = param('angle', 30, 'degrees')\n"
+                         "scene { dx = 1/3, frames = 2, gravity = function(t) return 0, -t, 0 end, "
+                         "transfer = { flip = 0.9 } }\n"
+                         "particles { material = material.sand { name = 'grün', friction_angle = a "
+                         "}, shape = sphere { center = {1, 2, 3}, radius = 4 } }\n"
+                         "collider { shape = box { min = {0,0,0}, max = {1,1,1} } }\n");
+    CHECK_NEAR(json_real_value(at(r, "scene", 0, "dx")), 1.0 / 3.0, 0.0); // 17 digits
+    CHECK(json_is_null(at(r, "scene", 0, "dt_max")));
+    const json_t *gravity = json_object_get(at(r, "scene", 0, "gravity"), "function");
+    CHECK(strcmp(json_string_value(gravity), "test.lua:2") == 0);
+    const json_t *flip = json_object_get(at(r, "scene", 0, "transfer"), "flip");
+    CHECK_NEAR(json_real_value(flip), 0.9, 0.0);
+    CHECK_NEAR(json_real_value(json_object_get(at(r, "params", 0, "angle"), "value")), 30.0, 0.0);
+    CHECK(strcmp(json_string_value(at(r, "materials", 0, "name")), "grün") == 0);
+    CHECK_EQUAL(json_integer_value(at(r, "particles", 0, "material")), 0);
+    CHECK_EQUAL(json_integer_value(at(r, "particles", 0, "line")), 3);
+    const json_t *ball = json_object_get(at(r, "particles", 0, "shape"), "sphere");
+    CHECK_NEAR(json_real_value(json_object_get(ball, "radius")), 4.0, 0.0);
+    CHECK(strcmp(json_string_value(at(r, "colliders", 0, "name")), "1") == 0);
+    CHECK(strcmp(json_string_value(at(r, "output", 0, "state")), "all") == 0);
+    CHECK(json_is_null(json_object_get(r, "camera")));
+    // every key of every word, given or not
+    for (int w = 0; w < rp_scene_word_count; w++) {
+        const scene_word *word = &rp_scene_words[w];
+        json_t *group = word->group != NULL ? json_object_get(r, word->group) : NULL;
+        check_context("%s", word->name);
+        CHECK(word->group == NULL || group != NULL);
+        json_t *first = json_is_array(group) ? json_array_get(group, 0) : group;
+        const json_t *said = json_is_object(first) ? json_object_get(first, "word") : NULL;
+        const bool there = json_is_object(first) && word->kind != WORD_PARAM &&
+                           (said == NULL || strcmp(json_string_value(said), word->name) == 0);
+        for (int k = 0; there && k < word->keys; k++) {
+            check_context("%s.%s", word->name, word->key[k].name);
+            CHECK(json_object_get(first, word->key[k].name) != NULL);
+        }
+    }
+    json_decref(r);
+}
+
+static void params_are_set_from_outside(void)
+{
+    const char *text = "local n = param('number', 3, 'm')\n"
+                       "local b = param('flag', false)\n"
+                       "local s = param('word', 'a')\n"
+                       "assert(n == 3 or n == 4.5 or n == 7)\n"
+                       "assert(n ~= 7 or math.type(n) == 'integer')\n"
+                       "assert(b == false or s == 'a')\n" START;
+    CHECK_OK(load(text));
+    CHECK_OK(load_set(text, "number", "4.5"));
+    CHECK_OK(load_set(text, "number", "7"));
+    CHECK_OK(load_set(text, "flag", "true"));
+    CHECK_OK(load_set(text, "word", "any text = at all"));
+    CHECK_ERROR(load_set(text, "number", "many"), RP_ERR_ARGUMENT,
+                "test.lua:1: param 'number': want a finite number, got 'many'");
+    CHECK_ERROR(load_set(text, "number", "1e999"), RP_ERR_ARGUMENT, "want a finite number");
+    CHECK_ERROR(load_set(text, "number", ""), RP_ERR_ARGUMENT, "want a finite number, got ''");
+    CHECK_ERROR(load_set(text, "flag", "yes"), RP_ERR_ARGUMENT,
+                "test.lua:2: param 'flag': want true or false, got 'yes'");
+    CHECK_ERROR(load_set(text, "word", "\xff"), RP_ERR_ARGUMENT, "UTF-8");
+    CHECK_ERROR(load_set(text, "nubmer", "1"), RP_ERR_ARGUMENT,
+                "test.lua: there is no param 'nubmer'; did you mean 'number'?; the scene has "
+                "number, flag, word");
+    CHECK_ERROR(load_set(START, "x", "1"), RP_ERR_ARGUMENT, "the scene has none");
+    CHECK_ERROR(load("param('a', 1) param('a', 2)" START), RP_ERR_ARGUMENT,
+                "param 'a': want it once");
+    CHECK_ERROR(load("param('a b', 1)" START), RP_ERR_ARGUMENT,
+                "param.name: want letters, digits and _, got 'a b'");
+    CHECK_ERROR(load("param('a', {})" START), RP_ERR_ARGUMENT, "param.default: want a number");
+    CHECK_ERROR(load("param('a', 1, 'm', 4)" START), RP_ERR_ARGUMENT, "want at most 3 values");
+}
+
+static void what_nothing_uses_is_warned_of(void)
+{
+    check_expect_warning();
+    CHECK_OK(load(START "\nsphere { center = {0,0,0}, radius = 1 }"));
+    CHECK(strcmp(check_last_warning(), "test.lua:3: sphere: made, but nothing uses it") == 0);
+}
+
+static void scenes_that_come_along_can_be_run(void)
+{
+    glob_t found;
+    CHECK_EQUAL(glob(PROJECT_SOURCE_DIR "/scenes/*.lua", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        check_context("%s", found.gl_pathv[i]);
+        rp_scene_def def = rp_default_scene_def();
+        def.path = found.gl_pathv[i];
+        rp_scene *scene;
+        rp_world *world;
+        CHECK_OK(rp_scene_load(&def, &scene));
+        rp_scene_world_def how = rp_default_scene_world_def();
+        CHECK_OK(rp_scene_create_world(scene, &how, &world));
+        CHECK_OK(rp_world_step(world));
+        rp_world_destroy(world);
+        rp_scene_free(scene);
+    }
+    globfree(&found);
+}
+
+// ---- functions ----
+
+static void functions_of_time_must_be_pure(void)
+{
+    static const mistake mistakes[] = {
+        {"local n = 0\nscene { dx = 1, frames = 1,\n"
+         "gravity = function(t) n = n + 1 return 0, n, 0 end }",
+         "test.lua:3: gravity of the scene at t = "},
+        // remembers the last call: found because the second round goes backwards
+        {"local last = 0\nscene { dx = 1, frames = 9, gravity = function(t) local d = t - last "
+         "last "
+         "= t return 0, d, 0 end }",
+         "want the same result every time"},
+        {START "collider { name = 'lid', shape = sphere { center = {0,0,0}, radius = 1 }, motion = "
+               "function(t) return { position = {math.random(), 0, 0} } end }",
+         "test.lua:2: motion of collider 'lid' at t = 0 s: math.random: want it called while"},
+        {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t) "
+               "sphere { center = {0,0,0}, radius = 1 } end }",
+         "motion of collider 1 at t = 0 s: sphere: want it said while the scene is read"},
+        {"scene { dx = 1, frames = 1, gravity = function(t) return 1 end }",
+         "gravity of the scene at t = 0 s: result: want 3 numbers or a list of them, got 1"},
+        {"scene { dx = 1, frames = 1, gravity = function(t) end }", "want 3 numbers"},
+        {"scene { dx = 1, frames = 1, gravity = function(t) return 1, 2, 'x' end }",
+         "want finite numbers, got 'x'"},
+        {"scene { dx = 1, frames = 1, gravity = function(t) return {1, 2, 0/0} end }",
+         "want finite numbers"},
+        {"scene { dx = 1, frames = 48, gravity = function(t) return 0, 1 / (t - 1), 0 end }",
+         "at t = 1 s: result: want finite numbers, got inf"},
+        {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t) "
+               "return { rotation = { axis = {0,0,0}, angle = 1 } } end }",
+         "rotation.axis: want a vector that is not 0"},
+        {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t) "
+               "return { postion = {0,0,0} } end }",
+         "pose: unknown key 'postion'; did you mean 'position'?"},
+        {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t) "
+               "return nil end }",
+         "pose: want a table"},
+        {START
+         "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} "
+         "}, velocity = 'fast' }",
+         "particles.velocity: want a vector or a function, got 'fast'"},
+    };
+    refuse_all(mistakes, COUNT_OF(mistakes));
+}
+
+static void functions_give_c_what_the_script_says(void)
+{
+    rp_scene *scene = scene_of(
+        "scene { dx = 0.5, frames = 10, gravity = function(t) return { t, -t, 2 } end }\n"
+        "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t)\n"
+        "return { position = {t, 0, 0}, rotation = { axis = {0, 2, 0}, angle = 90 } } end }\n"
+        "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} },\n"
+        "velocity = function(x, y, z) return x + 1, y + 2, z + 3 end }\n");
+    double out[3];
+    const rp_vector_of_time gravity = rp_scene_vector_of_time(scene->said, "gravity");
+    CHECK_OK(gravity.call(gravity.context, 1.5, out));
+    CHECK_NEAR(out[1], -1.5, 0.0);
+    CHECK_NEAR(out[2], 2.0, 0.0);
+
+    rp_pose pose;
+    const scene_record *collider = rp_record_find(scene->first, "collider");
+    const rp_pose_of_time motion = rp_scene_pose_of_time(collider, "motion");
+    CHECK_OK(motion.call(motion.context, 0.25, &pose));
+    CHECK_NEAR(pose.position[0], 0.25, 0.0);
+    CHECK_NEAR(pose.rotation[1], sqrt(0.5), 1e-15);
+    CHECK_NEAR(pose.rotation[3], sqrt(0.5), 1e-15);
+
+    // and the world takes them: a particle at x has the velocity of that place
+    rp_world *world;
+    rp_scene_world_def how = rp_default_scene_world_def();
+    CHECK_OK(rp_scene_create_world(scene, &how, &world));
+    CHECK_OK(rp_world_prepare(world));
+    rp_stats stats;
+    rp_world_stats(world, &stats);
+    CHECK_EQUAL(stats.particles, 64);
+    double x[64][3], v[64][3];
+    CHECK_OK(rp_world_read(world, RP_COL_POSITION, &x[0][0]));
+    CHECK_OK(rp_world_read(world, RP_COL_VELOCITY, &v[0][0]));
+    for (int p = 0; p < 64; p++) {
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(v[p][a], x[p][a] + a + 1, 1e-6);
+        }
+    }
+    rp_world_destroy(world);
+
+    // without particles: they will be restored
+    how.empty = true;
+    CHECK_OK(rp_scene_create_world(scene, &how, &world));
+    CHECK_OK(rp_world_prepare(world));
+    rp_world_stats(world, &stats);
+    CHECK_EQUAL(stats.particles, 0);
+    rp_world_destroy(world);
+    rp_scene_free(scene);
+}
+
+// A function that fails when the run is on its way comes back through the step that called it.
+static void a_function_may_fail_in_the_middle_of_a_run(void)
+{
+    rp_scene *scene =
+        scene_of("scene { dx = 0.1, frames = 64, fps = 32 }\n" SAND
+                 "collider { name = 'lid', shape = sphere { center = {0,9,0}, radius = 1 },\n"
+                 "  motion = function(t)\n"
+                 "    if t > 0.1 and t < 0.9 then local x = nil + 1 end\n"
+                 "    return {}\n"
+                 "  end }\n");
+    rp_world *world;
+    rp_scene_world_def how = rp_default_scene_world_def();
+    CHECK_OK(rp_scene_create_world(scene, &how, &world));
+    rp_result result = RP_OK;
+    for (int f = 0; f < 32 && result == RP_OK; f++) {
+        result = rp_world_run_frame(world);
+    }
+    CHECK_ERROR(result, RP_ERR_ARGUMENT, "test.lua:5: motion of collider 'lid' at t = 0.1");
+    CHECK_ERROR(result, RP_ERR_ARGUMENT, " s: attempt to perform arithmetic on a nil value");
+    rp_world_destroy(world);
+    rp_scene_free(scene);
+}
+
+// ---- the sandbox ----
+
+// Every one of these tries to run for ever, to take all memory, to crash or to get out. It must end
+// soon, with a sentence; what is harmless may also just work.
+static const char *const hostile[] = {
+    "while true do end",
+    "while true do pcall(function() while true do end end) end",
+    "local function f() pcall(f) end while true do f() end",
+    "while true do xpcall(function() while true do end end, function() while true do end end) end",
+    "local function f() return f() end f()",
+    "local function f() return 1 + f() end f()",
+    "local function f() return pcall(f) end f()",
+    "repeat local ok = pcall(error, 'x') until false",
+    "local t = {} for i = 1, math.huge do t[i] = i end",
+    "local s = 'x' while true do s = s .. s end",
+    "local s = ('x'):rep(1e7) while true do local t = s .. s end",
+    "local s = ('x'):rep(1 << 62)",
+    "local s = (''):rep(1 << 62)",
+    "local s = (''):rep(1 << 62, '')",
+    "local s = ('x'):rep(1e8) while true do local u = s:upper() end",
+    "local s = ('x'):rep(5e7) local u = ('x'):rep(5e7) while true do local b = s == u end",
+    "local s = ('x'):rep(5e7) local u = ('x'):rep(5e7) while true do local b = s < u end",
+    "string.format('%99999d', 1)",
+    "while true do string.format('%99.99f', 1e308) end",
+    "string.format(('%s'):rep(1e6), 1)",
+    "local t = setmetatable({}, {__index = table.concat, __len = rawlen}) table.concat(t, '', 1, "
+    "1 << 53)",
+    "table.concat({}, '', 1, 1 << 53)",
+    "table.concat(setmetatable({}, {__index = function() return '' end}), '', 1, 1 << 53)",
+    "table.unpack({}, 1, 1 << 53)",
+    "table.unpack({}, 1, 1e6)",
+    "while true do table.unpack({}, 1, 9e5) end",
+    "table.insert(setmetatable({}, {__len = function() return 1 << 53 end, __index = function() "
+    "end, "
+    "__newindex = function() end}), 1, 1)",
+    "local t = {} for i = 1, 3e6 do t[i] = i end while true do table.insert(t, 1, 0) "
+    "table.remove(t, 1) end",
+    "local t = {} for i = 1, 1e6 do t[i] = -i end table.sort(t) table.sort(t, function() return "
+    "true end)",
+    "table.sort({3, 2, 1}, function(a, b) while true do end end)",
+    "table.sort({1, 2, 3}, pcall) table.sort({1, 2, 3}, error)",
+    "local t = {} for i = 1, 2e5 do t['k' .. i] = i end while true do for k in pairs(t) do break "
+    "end "
+    "end",
+    "local t = {} for i = 1, 1e6 do t[i] = i end local k while true do k = next(t, k) end",
+    "for k, v in pairs(_G) do _G[k] = nil end",
+    "for k, v in pairs(_G) do rawset(_G, k, false) end scene = nil",
+    "setmetatable(_G, {})",
+    "getmetatable('').__index = nil",
+    "getmetatable(_G).__index = nil",
+    "setmetatable({}, {__gc = function() while true do end end})",
+    "local m = {} setmetatable({}, m) m.__gc = function() while true do end end",
+    "local x <close> = setmetatable({}, {__close = function() while true do end end})",
+    "local function f() local x <close> = setmetatable({}, {__close = function() while true do end "
+    "end}) f() end f()",
+    "error(setmetatable({}, {__tostring = function() while true do end end}))",
+    "local t = setmetatable({}, {}) getmetatable(t).__tostring = tostring tostring(t)",
+    "print(setmetatable({}, {__tostring = function() return 1 end}))",
+    "local t = {} t.__index = t setmetatable(t, t) local x = t.y",
+    "local t = setmetatable({}, {__index = function(t, k) return t[k] end}) local x = t.y",
+    "local t = {} for i = 1, 300 do t = setmetatable({}, {__eq = function(a, b) return a == b "
+    "end}) "
+    "end return t == setmetatable({}, getmetatable(t))",
+    "goto x ::x:: goto x",
+    "local a = {} a[a] = a for k in pairs(a) do end",
+    "return load('while true do end')()",
+    "dofile('/etc/passwd')",
+    "loadfile('/etc/passwd')",
+    "require('os').exit(1)",
+    "io.open('/etc/passwd')",
+    "os.exit(1)",
+    "debug.sethook()",
+    "coroutine.wrap(function() while true do end end)()",
+    "collectgarbage('stop')",
+    "string.dump(print)",
+    "('x'):rep(1e5):find(('x-'):rep(1e5))",
+    "while true do local s = sphere { center = {0,0,0}, radius = 1 } end",
+    "while true do param('p' .. math.random(1 << 60), 1) end",
+    "while true do print('x') end",
+    "local d = {} for i = 1, 1e5 do d = {d} end scene { title = d }",
+    "scene { dx = 1, frames = 1, gravity = function() while true do end end }",
+    "scene { dx = 1, frames = 1, gravity = function() while true do pcall(error) end end }",
+    "scene { dx = 1, frames = 1, gravity = function() local s = 'x' while true do s = s .. s end "
+    "end }",
+    "local function f() return f() + 1 end scene { dx = 1, frames = 1, gravity = f }",
+    "scene { dx = 1, frames = 1, gravity = error }",
+    "scene { dx = 1, frames = 1, gravity = coroutine }",
+    "scene { dx = 1, frames = 1, gravity = pcall }",
+    "scene { dx = 1, frames = 1, gravity = scene }",
+    "\x1bLua",
+    "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("
+    "((((",
+    "tonumber(('9'):rep(1e8))",
+    "local t = table.pack(table.unpack({}, 1, 9e5)) while true do t = table.pack(table.unpack(t, "
+    "1, "
+    "9e5)) end",
+    "string.char(table.unpack({}, 1, 9e5))",
+    "select(-1, table.unpack({}, 1, 9e5))",
+    "assert(false, setmetatable({}, {__name = ('x'):rep(1e7)}))",
+    "error(('x'):rep(1e8))",
+    "scene { [('x'):rep(1e7)] = 1 }",
+    "local x = _G[('x'):rep(1e7)]",
+    "rawset(material, 'sand', 1) material.sand {}",
+    "setmetatable(sphere { center = {0,0,0}, radius = 1 }, {})",
+    "rawget(sphere { center = {0,0,0}, radius = 1 }, 1)",
+    "local s = sphere { center = {0,0,0}, radius = 1 } s.x = 1",
+};
+
+static void no_script_runs_for_ever_or_gets_out(void)
+{
+    for (size_t i = 0; i < COUNT_OF(hostile); i++) {
+        check_context("%.200s", hostile[i]);
+        rp_scene_def def = def_of(hostile[i]);
+        def.load_seconds = 0.3;
+        def.call_seconds = 0.1;
+        rp_scene *scene;
+        const double start = now();
+        const rp_result result = rp_scene_load(&def, &scene);
+        const double took = now() - start;
+        // none of them says scene { ... } in full
+        CHECK_EQUAL(result, RP_ERR_ARGUMENT);
+        CHECK(scene == NULL);
+        CHECK(strncmp(rp_last_error(), "test.lua:", 9) == 0);
+        CHECK(strstr(rp_last_error(), "0x") == NULL);
+        if (took > 0.5) {
+            printf("%5.2f s: %.100s\n", took, hostile[i]);
+        }
+        CHECK(took < 5.0);
+    }
+}
+
+static void limits_say_what_they_are(void)
+{
+    rp_scene_def def = def_of("local t = {} while true do t[#t + 1] = {} end");
+    rp_scene *scene;
+    def.memory = (size_t)8 << 20;
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT,
+                "test.lua: want at most 8 MiB of memory, got more");
+    // a script that goes on as if nothing had been
+    def = def_of("pcall(string.rep, 'x', 1 << 40)\n" START);
+    CHECK_OK(rp_scene_load(&def, &scene));
+    rp_scene_free(scene);
+    def = def_of("\n\nwhile true do pcall(function() while true do end end) end");
+    def.load_seconds = 0.1;
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT,
+                "test.lua:3: want an end within 0.1 s, got none");
+    def = def_of("scene { dx = 1, frames = 1,\ngravity = function(t)\nwhile true do end end }");
+    def.call_seconds = 0.1;
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT,
+                "test.lua:3: gravity of the scene at t = 0 s: want an end within 0.1 s");
+    for (size_t memory = 1; memory < 100000; memory += 997) {
+        def = def_of(START SAND);
+        def.memory = memory;
+        if (rp_scene_load(&def, &scene) == RP_OK) {
+            rp_scene_free(scene);
+            break;
+        }
+        CHECK(rp_last_error()[0] != '\0');
+    }
+    char *long_text = calloc(1, 5 << 20);
+    memset(long_text, ' ', (5 << 20) - 1);
+    def = def_of(long_text);
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "want a script of at most 4 MiB");
+    free(long_text);
+}
+
+// The script checks itself; an assertion that fails is the message.
+static void scripts_mean_the_same_every_time(void)
+{
+    const char *text = START
+        "local keys = {}\n"
+        "for k, v in pairs { z = 1, [2] = 1, [1.5] = 1, a = 1, [true] = 1, [-1] = 1, [1] = 1 } do\n"
+        "    keys[#keys + 1] = tostring(k)\n"
+        "end\n"
+        "assert(table.concat(keys, ' ') == '-1 1 1.5 2 a z true')\n"
+        "local t, k, n = { x = 1, y = 2, z = 3 }, nil, 0\n"
+        "repeat k = next(t, k) n = n + 1 until k == nil\n"
+        "assert(n == 4 and next({}) == nil and next(t) == 'x')\n"
+        "for k in pairs(t) do t[k] = nil end\n"
+        "assert(next(t) == nil)\n"
+        "assert(not pcall(pairs, { [{}] = 1 }) and not pcall(next, { [print] = 1 }))\n"
+        "local words = { 'b1', 'a1', 'b2', 'a2', 'a3' }\n"
+        "table.sort(words, function(x, y) return x:sub(1, 1) < y:sub(1, 1) end)\n"
+        "assert(table.concat(words, ' ') == 'a1 a2 a3 b1 b2')\n"
+        "local numbers = {}\n"
+        "for i = 1, 1000 do numbers[i] = i * 7919 % 1000 end\n"
+        "table.sort(numbers)\n"
+        "for i = 1, 1000 do assert(numbers[i] == i - 1) end\n"
+        "assert(tostring({}) == 'table' and tostring(print) == 'function')\n"
+        "assert(tostring(1) == '1' and tostring(1.5) == '1.5' and tostring(nil) == 'nil')\n"
+        "assert(tostring(setmetatable({}, { __tostring = function() return 'me' end })) == 'me')\n"
+        "assert(string.format('%s %5.2f %d%% %q', {}, 1, 3, 'x') == 'table  1.00 3% \"x\"')\n"
+        "assert(not pcall(string.format, '%p', {}))\n"
+        "assert(('ab'):rep(3, '-') == 'ab-ab-ab' and (''):rep(9) == '')\n"
+        "assert(table.unpack({ 1, 2, 3 }, 2) == 2 and #table.pack(1, 2) == 2)\n"
+        "assert(not pcall(math.randomseed, 1))\n"
+        "for i = 1, 1000 do\n"
+        "    local x, n, m = math.random(), math.random(6), math.random(-2, 2)\n"
+        "    assert(x >= 0 and x < 1 and n >= 1 and n <= 6 and m >= -2 and m <= 2)\n"
+        "end\n"
+        "assert(not pcall(math.random, 0) and not pcall(math.random, 2, 1))\n"
+        "math.random(math.mininteger, math.maxinteger)\n"
+        "local s = sphere { center = {0,0,0}, radius = 1 }\n"
+        "assert(tostring(s) == 'shape' and getmetatable(s) == false and type(s) == 'userdata')\n"
+        "collider { shape = s }\n";
+    CHECK_OK(load(text));
+}
+
+static void random_numbers_follow_the_seed(void)
+{
+    double drawn[3];
+    static const char *const seeds[] = {"1", "1", "2"};
+    for (int i = 0; i < 3; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "scene { dx = 1, frames = 1, seed = %s }\n"
+                 "camera { eye = {math.random(), 1, 1}, look_at = {0, 0, 0} }",
+                 seeds[i]);
+        rp_scene *scene = scene_of(text);
+        rp_scene_info info;
+        rp_scene_get_info(scene, &info);
+        drawn[i] = info.eye[0];
+        rp_scene_free(scene);
+    }
+    CHECK_NEAR(drawn[1], drawn[0], 0.0);
+    CHECK(drawn[2] != drawn[0]);
+}
+
+// A host that writes 0,5 for a half must not change what a script means.
+static void the_locale_of_the_host_does_not_matter(void)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+    for (size_t i = 0; i < COUNT_OF(names) && setlocale(LC_ALL, names[i]) == NULL; i++) {
+    }
+    const char *text = "assert(tostring(0.5) == '0.5' and tonumber('0.5') == 0.5)\n"
+                       "local x = param('x', 1)\n"
+                       "assert(x == 2.5)\n" START SAND;
+    const rp_result result = load_set(text, "x", "2.5");
+    const rp_result range = load("scene { dx = -0.5, frames = 1 }");
+    setlocale(LC_ALL, "C");
+    CHECK_OK(result);
+    CHECK_ERROR(range, RP_ERR_ARGUMENT, "got -0.5");
+}
+
+// Windows editors begin files with a mark, and end lines with two characters.
+static void text_from_any_editor_is_read(void)
+{
+    CHECK_OK(load("\xef\xbb\xbfscene { dx = 1,\r\n frames = 1 }\r\n"));
+}
+
+TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
+          TEST(every_key_refuses_other_types), TEST(every_number_refuses_what_is_out_of_its_range),
+          TEST(a_misspelt_key_is_answered_with_the_right_one), TEST(a_required_key_is_asked_for),
+          TEST(defaults_are_those_of_the_library), TEST(mistakes_are_named_with_their_line),
+          TEST(a_missing_file_is_named), TEST(another_method_is_checked_too),
+          TEST(a_scene_tells_about_itself), TEST(the_order_of_words_does_not_matter),
+          TEST(in_2d_a_third_component_is_not_looked_at), TEST(the_resolved_scene_has_everything),
+          TEST(params_are_set_from_outside), TEST(what_nothing_uses_is_warned_of),
+          TEST(scenes_that_come_along_can_be_run), TEST(functions_of_time_must_be_pure),
+          TEST(functions_give_c_what_the_script_says),
+          TEST(a_function_may_fail_in_the_middle_of_a_run),
+          TEST(no_script_runs_for_ever_or_gets_out), TEST(limits_say_what_they_are),
+          TEST(scripts_mean_the_same_every_time), TEST(random_numbers_follow_the_seed),
+          TEST(the_locale_of_the_host_does_not_matter), TEST(text_from_any_editor_is_read))
