@@ -683,6 +683,8 @@ static void a_frame_with_a_part_missing_or_wrong_is_refused(void)
     for (int i = 0; i < 2; i++) {
         CHECK_HELPER(write_small_frame(path, 2 + i, i ? RP_SINGLE : RP_DOUBLE));
         CHECK_HELPER(list_names(path, walk));
+        long size;
+        char *good = test_read_file(path, &size);
         for (int n = 0; n < walk->names; n++) {
             const char *name = walk->name[n];
             if (is_for_vtk(name) || strcmp(name, "VTKHDF/PointData/material") == 0) {
@@ -691,7 +693,7 @@ static void a_frame_with_a_part_missing_or_wrong_is_refused(void)
             enum { GONE, GROUP, TEXT, WIDE, SHORT, HUGE, DEEP, WAYS };
             for (int way = GONE; way < WAYS; way++) {
                 check_context("%s, way %d", name, way);
-                CHECK_HELPER(write_small_frame(path, 2 + i, i ? RP_SINGLE : RP_DOUBLE));
+                test_write_file(path, good, size);
                 const hid_t file = open_to_change(path);
                 CHECK(H5Ldelete(file, name, H5P_DEFAULT) >= 0);
                 const hsize_t extent[3] = {way == HUGE ? 1ull << 40 : way == SHORT ? 1 : 100, 2, 2};
@@ -714,6 +716,7 @@ static void a_frame_with_a_part_missing_or_wrong_is_refused(void)
                 CHECK_EQUAL(use_frame(path), optional ? RP_OK : RP_ERR_FILE);
             }
         }
+        free(good);
     }
     CHECK_EQUAL(test_open_files(), open_files);
     free(walk);
@@ -800,7 +803,7 @@ static void pages_that_lie_are_refused(void)
             CHECK_HELPER(damage_pages(path, column, value[i]));
             if (column >= 4 && !(column == 4 && value[i] == 0)) {
                 CHECK_EQUAL(use_frame(path), RP_ERR_FILE);
-            } else if (column < 3 && abs(value[i]) > 16) {
+            } else if (column < 3 && fabs((double)value[i]) > 16.0) {
                 CHECK_EQUAL(use_frame(path), RP_ERR_FILE);
             } else {
                 use_frame(path);
