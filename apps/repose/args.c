@@ -2,6 +2,8 @@
 
 #include "say.h"
 
+#include <repose/nearest.h>
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -20,17 +22,12 @@ static int find_option(const command *c, const char *name, size_t length)
 
 static int say_unknown(const command *c, const char *name)
 {
-    const char *near = NULL;
-    int best = 3; // more changes than this make another word
+    rp_nearest near = rp_nearest_start(name);
     for (int i = 0; c->option[i].name != NULL; i++) {
-        const int changes = word_distance(c->option[i].name, name);
-        if (changes < best) {
-            best = changes;
-            near = c->option[i].name;
-        }
+        rp_nearest_try(&near, c->option[i].name);
     }
-    if (near != NULL) {
-        return say_usage("%s: no option '%s'; did you mean %s?", c->name, name, near);
+    if (near.best != NULL) {
+        return say_usage("%s: no option '%s'; did you mean %s?", c->name, name, near.best);
     }
     return say_usage("%s: no option '%s'; repose %s --help lists them", c->name, name, c->name);
 }
@@ -41,8 +38,8 @@ static int take_option(args *a, int argc, char **argv, int *i)
     const char *word = argv[*i], *equals = strchr(word, '=');
     const bool is_short = word[1] != '-';
     size_t length = is_short ? 2 : equals != NULL ? (size_t)(equals - word) : strlen(word);
-    const char *value = is_short ? (word[2] != '\0' ? word + 2 : NULL)
-                                 : (equals != NULL ? equals + 1 : NULL);
+    const char *value =
+        is_short ? (word[2] != '\0' ? word + 2 : NULL) : (equals != NULL ? equals + 1 : NULL);
     const int k = find_option(a->command, word, length);
     if (k < 0) {
         return say_unknown(a->command, word);

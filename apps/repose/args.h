@@ -20,8 +20,8 @@ typedef struct args args;
 
 typedef struct command {
     const char *name;
-    const char *operands; // as shown in the usage line, such as "SCENE"
-    int least, most;      // how many operands
+    const char *operands;      // as shown in the usage line, such as "SCENE"
+    int least, most;           // how many operands
     const char *operand_words; // for the completion, as option.words
     const char *summary;       // one line for the list of commands
     const char *text;          // what a newcomer wants to know

@@ -9,12 +9,8 @@
 #include <string.h>
 
 static const option check_options[] = {
-    OPTION_SET,
-    OPTION_FRAMES,
-    OPTION_THREADS,
-    OPTION_MEMORY,
-    OPTION_METHOD,
-    {.name = "--json", .help = "the same as one JSON object"},
+    OPTION_SET,    OPTION_FRAMES, OPTION_THREADS,
+    OPTION_MEMORY, OPTION_METHOD, {.name = "--json", .help = "the same as one JSON object"},
     {0},
 };
 
@@ -66,8 +62,8 @@ static void look_ahead(forecast *f, int threads)
     f->memory = first_frame_bytes(p);
     // sand that has spread lies in up to twice as many pages, and arrays have a quarter to spare
     f->most_memory = f->memory + (size_t)(1.25 * (double)p->bytes);
-    // points as float64 instead of fixed point, the material, and the topology, which packs well
-    f->frame_bytes = (double)p->state_bytes + n * (24.0 - 12.0 + 2.0 + 0.3) + 40e3;
+    // points as float64 on top of the state, the material, and the topology, which packs well
+    f->frame_bytes = (double)p->state_bytes + n * 14.0 + 40e3;
     f->total_bytes = f->frame_bytes * (double)(f->frames + 1);
     f->steps = ceil(1.0 / (f->info.fps * p->dt));
     f->seconds = n * f->steps / measure_rate(threads);
@@ -181,10 +177,12 @@ const command command_check = {
     .most = 1,
     .operand_words = "SCENE",
     .summary = "check a scene and say what it will need, without running it",
-    .text = "Does everything but the steps: reads and checks SCENE, counts its particles, and says how\n"
-            "much memory, disk and time it will take, how long a time step is and what bounds it, and\n"
-            "the slope to expect. A scene that cannot be run, or does not fit into memory, is refused\n"
-            "with the reason.",
+    .text =
+        "Does everything but the steps: reads and checks SCENE, counts its particles, and says "
+        "how\n"
+        "much memory, disk and time it will take, how long a time step is and what bounds it, and\n"
+        "the slope to expect. A scene that cannot be run, or does not fit into memory, is refused\n"
+        "with the reason.",
     .option = check_options,
     .main = check_main,
 };

@@ -60,8 +60,8 @@ static int print_frame(const char *path)
         result = rp_frame_column(frame, i, &column);
         result = result == RP_OK ? column_range(frame, &column, info.particles, range) : result;
         if (result == RP_OK) {
-            printf("  %-14s %d  %-6s %13.6g to %-13.6g %s\n", column.name, column.comps, column.unit,
-                   range[0], range[1], column.sentence);
+            printf("  %-14s %d  %-6s %13.6g to %-13.6g %s\n", column.name, column.comps,
+                   column.unit, range[0], range[1], column.sentence);
         }
     }
     rp_frame_close(frame);
@@ -88,12 +88,12 @@ static int print_run(const char *folder)
         return status;
     }
     static const char *const facts[][2] = {
-        {"title", "title"},           {"status", "status"},
-        {"frames_done", "frames"},    {"frames", "of"},
-        {"steps", "steps"},           {"seconds", "seconds"},
-        {"precision", "precision"},   {"instruction_set", "instructions"},
-        {"threads", "threads"},       {"seed", "seed"},
-        {"host", "host"},             {"repose", "version"},
+        {"title", "title"},         {"status", "status"},
+        {"frames_done", "frames"},  {"frames", "of"},
+        {"steps", "steps"},         {"seconds", "seconds"},
+        {"precision", "precision"}, {"instruction_set", "instructions"},
+        {"threads", "threads"},     {"seed", "seed"},
+        {"host", "host"},           {"repose", "version"},
     };
     printf("run            %s\n", folder);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
@@ -130,8 +130,9 @@ const command command_info = {
     .most = 1,
     .operand_words = "FILE",
     .summary = "say what is in a run folder or a frame",
-    .text = "Says how far a run has come and what its newest frame holds, or what is in one frame:\n"
-            "time, particles, and every column with its unit and range.",
+    .text =
+        "Says how far a run has come and what its newest frame holds, or what is in one frame:\n"
+        "time, particles, and every column with its unit and range.",
     .option = info_options,
     .main = info_main,
 };

@@ -67,7 +67,8 @@ const command command_list = {
     .name = "list",
     .operands = "",
     .summary = "list the scenes that come with Repose",
-    .text = "Lists the scenes that come with Repose. repose run NAME simulates one; copy its file from\n"
+    .text = "Lists the scenes that come with Repose. repose run NAME simulates one; copy its file "
+            "from\n"
             "the folder scenes to make your own of it.",
     .option = list_options,
     .main = list_main,

@@ -28,17 +28,12 @@ static int help(FILE *out)
 
 static int unknown(const char *name)
 {
-    const char *near = NULL;
-    int best = 3;
+    rp_nearest near = rp_nearest_start(name);
     for (int i = 0; i < COMMANDS; i++) {
-        const int changes = word_distance(commands[i]->name, name);
-        if (changes < best) {
-            best = changes;
-            near = commands[i]->name;
-        }
+        rp_nearest_try(&near, commands[i]->name);
     }
-    return near != NULL ? say_usage("no command '%s'; did you mean %s?", name, near)
-                        : say_usage("no command '%s'; repose --help lists them", name);
+    return near.best != NULL ? say_usage("no command '%s'; did you mean %s?", name, near.best)
+                             : say_usage("no command '%s'; repose --help lists them", name);
 }
 
 // What a command printed must have arrived: a full disk behind stdout is an error too.

@@ -16,10 +16,10 @@ typedef enum progress_style {
 typedef struct progress {
     FILE *out;
     progress_style style;
-    double began, shown;   // wall clock [s]
-    double first_part;     // frames that were done when this process began
-    int64_t first_work;    // particle-steps done so far by the world
-    double work;           // particle-steps of this process
+    double began, shown; // wall clock [s]
+    double first_part;   // frames that were done when this process began
+    int64_t first_work;  // particle-steps done so far by the world
+    double work;         // particle-steps of this process
     int64_t last_step;
     bool line_open; // the terminal's line holds something
 } progress;

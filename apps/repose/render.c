@@ -136,7 +136,8 @@ static int render_main(const args *a)
     rp_preview_def def = rp_default_preview_def();
     char frame[RUN_PATH], png[RUN_PATH];
     bool wrong = false;
-    def.fov = args_number(a, "--fov", 1.0, 150.0, def.fov * (180.0 / M_PI), &wrong) * (M_PI / 180.0);
+    def.fov =
+        args_number(a, "--fov", 1.0, 150.0, def.fov * (180.0 / M_PI), &wrong) * (M_PI / 180.0);
     def.radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
     if (wrong || !read_camera(a, &def) || !read_size(a, &def)) {
         return EXIT_USAGE;
@@ -160,11 +161,12 @@ const command command_render = {
     .most = 1,
     .operand_words = "FILE",
     .summary = "make a picture of a frame",
-    .text = "Makes a picture (PNG) of a frame: of the last one of the run in DIR, of --frame N, or of\n"
-            "the file FRAME. Every particle is a small sphere in one of three colours of sand.\n"
-            "\n"
-            "  repose render column-collapse-out --preview            column-collapse-out.png\n"
-            "  repose render out --frame 12 -o twelve.png --size 1920x1080",
+    .text =
+        "Makes a picture (PNG) of a frame: of the last one of the run in DIR, of --frame N, or of\n"
+        "the file FRAME. Every particle is a small sphere in one of three colours of sand.\n"
+        "\n"
+        "  repose render column-collapse-out --preview            column-collapse-out.png\n"
+        "  repose render out --frame 12 -o twelve.png --size 1920x1080",
     .option = render_options,
     .main = render_main,
 };

@@ -125,10 +125,11 @@ static int recall_params(job *j)
     for (int i = 0; i < j->params; i++) {
         const char *was = json_string_value(json_object_get(set, j->param[i].name));
         if (was == NULL || strcmp(was, j->param[i].value) != 0) {
-            return say_usage("--set %s=%s: the run in %s was started with %s; resume without it, or "
-                             "start anew with --overwrite",
-                             j->param[i].name, j->param[i].value, j->folder,
-                             was != NULL ? was : "the scene's own value");
+            return say_usage(
+                "--set %s=%s: the run in %s was started with %s; resume without it, or "
+                "start anew with --overwrite",
+                j->param[i].name, j->param[i].value, j->folder,
+                was != NULL ? was : "the scene's own value");
         }
     }
     j->params = 0;
@@ -183,8 +184,8 @@ static char *describe(const job *j)
     for (int i = 0; i < j->params; i++) {
         json_object_set_new(set, j->param[i].name, json_string(j->param[i].value));
     }
-    const char *scene = j->scene != NULL ? j->scene
-                                         : json_string_value(json_object_get(j->about, "scene"));
+    const char *scene =
+        j->scene != NULL ? j->scene : json_string_value(json_object_get(j->about, "scene"));
     json_object_set_new(about, "scene", scene != NULL ? json_string(scene) : json_null());
     json_object_set_new(about, "command", words);
     json_object_set_new(about, "set", set);
@@ -290,7 +291,8 @@ static int go(job *j)
     rp_failure failure;
     const int status = say_error(result, true);
     if (rp_world_failure(j->world, &failure)) {
-        say_usage("the last state is in %s/failure.hdf, with the guilty particles marked", j->folder);
+        say_usage("the last state is in %s/failure.hdf, with the guilty particles marked",
+                  j->folder);
     }
     return status;
 }

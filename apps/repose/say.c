@@ -81,30 +81,3 @@ void say_quietly(bool be_quiet)
     quiet = be_quiet;
     rp_set_log_hook(hook, NULL);
 }
-
-int word_distance(const char *a, const char *b)
-{
-    enum { MOST = 63 };
-    const size_t n = strlen(a), m = strlen(b);
-    if (n > MOST || m > MOST) {
-        return MOST;
-    }
-    int d[MOST + 1][MOST + 1];
-    for (size_t i = 0; i <= n; i++) {
-        for (size_t j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                d[i][j] = (int)(i + j);
-                continue;
-            }
-            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            best = d[i - 1][j] + 1 < best ? d[i - 1][j] + 1 : best;
-            best = d[i][j - 1] + 1 < best ? d[i][j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                d[i - 2][j - 2] + 1 < best) {
-                best = d[i - 2][j - 2] + 1;
-            }
-            d[i][j] = best;
-        }
-    }
-    return d[n][m];
-}

@@ -25,6 +25,3 @@ int say_error(rp_result result, bool running);
 void say_to(const char *path);
 // Only errors, no notes.
 void say_quietly(bool quiet);
-
-// How many letters must be changed, swapped, put in or left out to make one word of the other.
-int word_distance(const char *a, const char *b);

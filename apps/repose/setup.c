@@ -37,7 +37,9 @@ size_t memory_limit(const args *a, bool *wrong)
 
 size_t first_frame_bytes(const rp_plan *plan)
 {
-    const size_t writing = plan->bytes + plan->state_bytes;
+    // a frame is written through rows of up to five megabytes
+    const size_t rows = plan->particles < 65536 ? 80 * (size_t)plan->particles : 5 << 20;
+    const size_t writing = plan->bytes + plan->state_bytes + rows;
     return BASE_BYTES + (writing > plan->setup_bytes ? writing : plan->setup_bytes);
 }
 
@@ -57,9 +59,10 @@ int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan)
     }
     const size_t needed = first_frame_bytes(plan);
     if (needed > memory) {
-        return say_usage("this scene needs about %.3g GB for its %lld particles, and there are %.3g "
-                         "GB: choose a larger dx, fewer particles per cell or a smaller shape",
-                         1e-9 * (double)needed, (long long)plan->particles, 1e-9 * (double)memory);
+        return say_usage(
+            "this scene needs about %.3g GB for its %lld particles, and there are %.3g "
+            "GB: choose a larger dx, fewer particles per cell or a smaller shape",
+            1e-9 * (double)needed, (long long)plan->particles, 1e-9 * (double)memory);
     }
     return 0;
 }

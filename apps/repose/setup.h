@@ -7,29 +7,35 @@
 #include <repose/repose.h>
 
 #define OPTION_SET                                                                                 \
-    {.name = "--set",                                                                              \
-     .value = "NAME=VALUE",                                                                        \
-     .help = "a value for one of the scene's params; may be given again",                          \
-     .many = true}
+    {                                                                                              \
+        .name = "--set", .value = "NAME=VALUE",                                                    \
+        .help = "a value for one of the scene's params; may be given again", .many = true          \
+    }
 #define OPTION_METHOD                                                                              \
-    {.name = "--method",                                                                           \
-     .value = "M",                                                                                 \
-     .help = "how to solve, instead of what the scene says: explicit",                             \
-     .words = "explicit"}
+    {                                                                                              \
+        .name = "--method", .value = "M",                                                          \
+        .help = "how to solve, instead of what the scene says: explicit", .words = "explicit"      \
+    }
 #define OPTION_FRAMES                                                                              \
-    {.name = "--frames", .value = "N", .help = "how many frames, instead of what the scene says"}
+    {                                                                                              \
+        .name = "--frames", .value = "N",                                                          \
+        .help = "how many frames, instead of what the scene says"                                  \
+    }
 #define OPTION_THREADS                                                                             \
-    {.name = "--threads",                                                                          \
-     .value = "N",                                                                                 \
-     .help = "threads to use (all cores); the result does not depend on it"}
+    {                                                                                              \
+        .name = "--threads", .value = "N",                                                         \
+        .help = "threads to use (all cores); the result does not depend on it"                     \
+    }
 #define OPTION_MEMORY                                                                              \
-    {.name = "--memory", .value = "GB", .help = "the most memory to use (what is free)"}
+    {                                                                                              \
+        .name = "--memory", .value = "GB", .help = "the most memory to use (what is free)"         \
+    }
 
 // The --set options, split at '='. @return the count, or -1 after an error was said
 int params_of(const args *a, rp_scene_param out[VALUE_MOST]);
 
 // Bytes for a process that does nothing yet, beside the world's own.
-enum { BASE_BYTES = 14 << 20 };
+enum { BASE_BYTES = 16 << 20 };
 
 // What a run would need at its peak before the first frame is written [bytes].
 size_t first_frame_bytes(const rp_plan *plan);

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 // A pool of threads that share loops by taking chunks from a counter. The caller takes chunks too,
-// and at the end waits only for those that have begun: a thread that the machine keeps waiting holds
-// nobody up. Idle threads look for work for a short while, then sleep, so that a process that shares
-// its processors does not burn them.
+// and at the end waits only for those that have begun: a thread that the machine keeps waiting
+// holds nobody up. Idle threads look for work for a short while, then sleep, so that a process that
+// shares its processors does not burn them.
 #include "base/threads.h"
 
 #include <pthread.h>

@@ -379,7 +379,9 @@ static rp_result reserve_parts(sorter *s, rp_buffer *scratch, const size_t bytes
     for (int i = 0; i < PARTS; i++) {
         at[i + 1] = at[i] + whole_lines(bytes[i]);
     }
-    RP_TRY(rp_buffer_reserve(scratch, s->set->allocator, at[PARTS], at[kept], "sorting particles"));
+    // never nothing: parts are places in it
+    RP_TRY(rp_buffer_reserve(scratch, s->set->allocator, at[PARTS] + RP_CACHE_LINE, at[kept],
+                             "sorting particles"));
     char *data = scratch->data;
     s->code = (uint16_t *)(data + at[PART_CODE]);
     s->cursor = (uint32_t(*)[CODES])(data + at[PART_CURSOR]);

@@ -19,6 +19,7 @@ static const char *const RUN_FILES[] = {
     "run.json",  "scene.lua", "scene.resolved.json", "run.log",
     "stats.csv", "state.hdf", "failure.hdf",
 };
+static const char SERIES[] = "frames/frame.hdf.series";
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
 
 const char *rp_folder_path(const rp_folder *folder, const char *name, char out[RP_PATH])
@@ -171,7 +172,7 @@ rp_result rp_folder_clear(const rp_folder *folder)
     }
     removal r = {.folder = folder};
     each_frame(folder, remove_frame, &r);
-    return r.result;
+    return r.result == RP_OK ? remove_file(rp_folder_path(folder, SERIES, path)) : r.result;
 }
 
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size)
@@ -231,6 +232,43 @@ static void list_frame(void *context, const char *name, int64_t number)
     if (!list->failed) {
         list->number[list->count++] = number;
     }
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+rp_result rp_folder_index(const rp_folder *folder, double fps)
+{
+    char path[RP_PATH], line[128];
+    frame_list list = {0};
+    rp_file file;
+    each_frame(folder, list_frame, &list);
+    if (list.failed) {
+        free(list.number);
+        return rp_fail(RP_ERR_MEMORY, "out of memory: a list of frames");
+    }
+    if (list.count > 0) {
+        qsort(list.number, list.count, sizeof *list.number, oldest_first);
+    }
+    rp_result result = rp_file_replace(&file, rp_folder_path(folder, SERIES, path));
+    if (result == RP_OK) {
+        static const char head[] = "{\"file-series-version\":\"1.0\",\"files\":[";
+        result = rp_file_write(&file, head, sizeof head - 1);
+        for (size_t i = 0; i < list.count && result == RP_OK; i++) {
+            const double time = (double)list.number[i] / fps;
+            const int length =
+                snprintf(line, sizeof line, "%s\n{\"name\":\"frame.%06lld.hdf\",\"time\":%.17g}",
+                         i > 0 ? "," : "", (long long)list.number[i], time);
+            result = rp_file_write(&file, line, (size_t)length);
+        }
+        result = result == RP_OK ? rp_file_write(&file, "\n]}\n", 4) : result;
+        result = rp_file_end(&file, result);
+    }
+    free(list.number);
+    return result;
 }
 
 static int newest_first(const void *a, const void *b)

@@ -27,6 +27,10 @@ rp_result rp_folder_clear(const rp_folder *folder);
 // @param[out] frame whole frames that are done in it
 rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame);
 
+// frames/frame.hdf.series: the frames that are there with their times, so that ParaView plays them
+// as they were. Made anew from the files each time.
+rp_result rp_folder_index(const rp_folder *folder, double fps);
+
 // A whole file, with a 0 behind its end. @param[out] data to be freed with free()
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size);
 

@@ -32,6 +32,9 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
         RP_TRY(rp_stats_append(writer->folder, w->line));
     }
     RP_TRY(rp_frame_write(w->path, w->state, w->size, &words));
+    if (w->fps > 0.0) {
+        RP_TRY(rp_folder_index(writer->folder, w->fps));
+    }
     if (w->remove[0] != '\0') {
         unlink(w->remove);
     }

@@ -14,6 +14,7 @@ typedef struct rp_writing {
     void *state;
     size_t size;
     char line[1024];          // of stats.csv; empty: none
+    double fps;               // of the index of frames; 0: it stays as it is
     char drop_state[RP_PATH]; // a frame that no longer needs what only a restart does; empty: none
     char remove[RP_PATH];     // a file that this one makes superfluous; empty: none
 } rp_writing;

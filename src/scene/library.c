@@ -1,6 +1,6 @@
 // What a script finds in its sandbox. Lua's libraries are opened out of its reach; from them a list
 // of names is copied, and what is not on the list does not exist.
-#include "scene/nearest.h"
+#include "repose/nearest.h"
 #include "scene/sandbox.h"
 
 #include <lauxlib.h>
@@ -458,7 +458,7 @@ static int unknown_name(lua_State *L)
     if (left_out(L, library, key)) {
         return rp_sandbox_error(L, "'%s%s%s' is left out of scenes", library, dot, key);
     }
-    nearest n = rp_nearest_start(key);
+    rp_nearest n = rp_nearest_start(key);
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
         if (lua_type(L, -2) == LUA_TSTRING) {
             rp_nearest_try(&n, lua_tostring(L, -2));

@@ -1,5 +1,5 @@
 // From a script to the list of what it said.
-#include "scene/nearest.h"
+#include "repose/nearest.h"
 #include "scene/read.h"
 #include "scene/sandbox.h"
 #include "scene/scene.h"
@@ -192,7 +192,7 @@ static rp_result check_set(const rp_scene *scene)
         }
         char list[LONGEST_LIST] = "";
         size_t length = 0;
-        nearest n = rp_nearest_start(name);
+        rp_nearest n = rp_nearest_start(name);
         for (const scene_record *r = rp_record_find(scene->first, "param");
              r != NULL && length < sizeof list; r = rp_record_find(r->next, "param")) {
             rp_nearest_try(&n, name_of(r));

@@ -1,6 +1,6 @@
 #include "scene/read.h"
 
-#include "scene/nearest.h"
+#include "repose/nearest.h"
 #include "scene/sandbox.h"
 
 #include <lauxlib.h>
@@ -134,7 +134,7 @@ static void read_choice(const reader *r, int index, scene_value *out)
 {
     const char *const *choices = key_of(r)->choices;
     const char *text = lua_tostring(r->L, index);
-    nearest n = rp_nearest_start(text);
+    rp_nearest n = rp_nearest_start(text);
     for (int c = 0; choices[c] != NULL; c++) {
         if (strcmp(choices[c], text) == 0) {
             out->kind = TAKES_CHOICE;
@@ -351,7 +351,7 @@ static void refuse_key(lua_State *L, int index, const scene_word *word, const ch
         rp_sandbox_error(L, "%s: want fields with names, such as %s = ..., got one with key %s",
                          path, word->key[0].name, shown);
     }
-    nearest n = rp_nearest_start(lua_tostring(L, index));
+    rp_nearest n = rp_nearest_start(lua_tostring(L, index));
     for (int k = 0; k < word->keys; k++) {
         rp_nearest_try(&n, word->key[k].name);
     }

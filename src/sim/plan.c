@@ -76,15 +76,24 @@ static rp_result list_pages(const rp_world *world, rp_set *set)
     return RP_OK;
 }
 
-// Bytes of one particle in its columns, and of one that waits to be born.
-static void particle_bytes(const rp_set *set, size_t *slot, size_t *birth)
+// Of an array that is in use up to `bytes` and has room for more: whole huge pages where it is big.
+static size_t resident(size_t bytes, size_t room)
 {
-    *slot = *birth = 0;
+    const size_t huge = RP_HUGE_PAGE, whole = (bytes + huge - 1) / huge * huge;
+    return bytes < huge ? bytes : whole < room ? whole : room;
+}
+
+// Bytes of all particles in their columns, and while they wait to be born.
+static void column_bytes(const rp_set *set, size_t *slots, size_t *births, size_t *packed)
+{
+    *slots = *births = *packed = 0;
     for (int c = 0; c < RP_COL_COUNT; c++) {
         const rp_column *column = &set->column[c];
         const size_t wide = c == RP_COL_POSITION ? sizeof(double) : column->bytes;
-        *slot += (size_t)column->comps * column->bytes;
-        *birth += (size_t)column->comps * wide;
+        const size_t bytes = (size_t)set->slots * column->comps * column->bytes;
+        *slots += resident(bytes, bytes / 16 * 17); // as the sort reserves
+        *packed += bytes;
+        *births += (size_t)set->count * column->comps * wide;
     }
 }
 
@@ -92,18 +101,17 @@ static rp_result measure(const rp_world *world, rp_set *set, rp_grid *grid, rp_p
 {
     RP_TRY(list_pages(world, set));
     rp_local node_pages;
-    size_t grid_bytes, slot, birth;
+    size_t grid_bytes, slots, births, packed;
     RP_TRY(rp_grid_measure(grid, set, 1, &node_pages, &grid_bytes));
-    particle_bytes(set, &slot, &birth);
-    const size_t count = (size_t)set->count, slots = (size_t)set->slots;
+    column_bytes(set, &slots, &births, &packed);
     const size_t pages = (size_t)set->pages * sizeof(rp_page);
     out->particles = set->count;
     out->pages = set->pages;
     out->node_pages = node_pages;
-    out->bytes = slots * slot + pages + grid_bytes;
+    out->bytes = slots + pages + resident(grid_bytes, grid_bytes / 4 * 5);
     // columns come in as births go out, so the most is needed while births are being sorted
-    out->setup_bytes = count * (birth + RP_SORT_BIRTH_BYTES);
-    out->state_bytes = slots * slot + (size_t)set->pages * sizeof(rp_state_page);
+    out->setup_bytes = births + (size_t)set->count * RP_SORT_BIRTH_BYTES;
+    out->state_bytes = packed + (size_t)set->pages * sizeof(rp_state_page);
     return RP_OK;
 }
 

@@ -216,6 +216,7 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
     RP_TRY(stats_line(g, stats, totals, written - g->written, w.line));
     RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
     rp_folder_frame(folder, stats->frame, w.path);
+    w.fps = g->def->world->def.fps;
     rp_folder_path(folder, "state.hdf", w.remove);
     if (g->def->latest && stats->frame >= 2) {
         rp_folder_frame(folder, stats->frame - 2, w.drop_state);

@@ -142,8 +142,7 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     }
     world->def = *def;
     world->given = *a;
-    world->allocator =
-        def->memory > 0 ? rp_limited_allocator(&world->limited, a, def->memory) : *a;
+    world->allocator = def->memory > 0 ? rp_limited_allocator(&world->limited, a, def->memory) : *a;
     a = &world->allocator;
     world->threads = def->threads > 0 ? def->threads : rp_default_threads();
     world->solver = rp_solver_find("explicit");

@@ -22,7 +22,7 @@ typedef struct rp_plan_table {
 struct rp_world {
     // described once
     rp_world_def def;
-    rp_allocator given;     // a copy: the def may have lived on the stack
+    rp_allocator given; // a copy: the def may have lived on the stack
     rp_limited limited;
     rp_allocator allocator; // the given one, within the limit if there is one
     const rp_kernels *kernels;

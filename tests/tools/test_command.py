@@ -49,6 +49,14 @@ class Folder(unittest.TestCase):
         with open(name, mode) as file:
             return file.read()
 
+    def frames(self, out):
+        """The frames that a run has left, and an index that lists just them."""
+        names = sorted(os.listdir(f"{out}/frames"))
+        self.assertEqual(names.pop(), "frame.hdf.series")
+        index = json.loads(self.read(f"{out}/frames/frame.hdf.series"))
+        self.assertEqual([entry["name"] for entry in index["files"]], names)
+        return names
+
     def repose(self, *words, status=0, **more):
         done = subprocess.run([REPOSE, *words], capture_output=True, text=True, timeout=120, **more)
         self.assertEqual(done.returncode, status, f"repose {' '.join(words)}\n{done.stdout}{done.stderr}")
@@ -216,7 +224,7 @@ class Runs(Folder):
         done = self.repose("run", "heap.lua")
         self.assertIn("frame 3 of 3", done.stdout)
         self.assertIn("heap-out", done.stderr)
-        self.assertEqual(sorted(os.listdir("heap-out/frames")), [f"frame.{i:06}.hdf" for i in range(4)])
+        self.assertEqual(self.frames("heap-out"), [f"frame.{i:06}.hdf" for i in range(4)])
         self.assertEqual(self.read("heap-out/scene.lua"), heap(3))
         record = json.loads(self.read("heap-out/run.json"))
         self.assertEqual((record["status"], record["frames_done"]), ("finished", 3))
@@ -251,7 +259,7 @@ class Runs(Folder):
         self.repose("run", "bad.lua", "-o", "out", "--overwrite", status=2)
         self.assertEqual(self.read("out/frames/frame.000002.hdf", "rb"), before)
         self.repose("run", "heap.lua", "-o", "out", "--overwrite", "--frames", "1")
-        self.assertEqual(sorted(os.listdir("out/frames")), ["frame.000000.hdf", "frame.000001.hdf"])
+        self.assertEqual(self.frames("out"), ["frame.000000.hdf", "frame.000001.hdf"])
         self.assertEqual(self.read("out/notes.txt"), "mine")
 
     def test_a_folder_that_cannot_be_written(self):
@@ -321,7 +329,7 @@ class Runs(Folder):
         # files may grow to this size: stats and script fit, a frame does not
         self.write("heap.lua", heap(4))
         self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "2")
-        before = {name: self.read(f"out/frames/{name}", "rb") for name in os.listdir("out/frames")}
+        before = {name: self.read(f"out/frames/{name}", "rb") for name in self.frames("out")}
         limit = len(before["frame.000002.hdf"]) * 2 // 3
 
         def small_disk():
@@ -330,7 +338,7 @@ class Runs(Folder):
         done = self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "4", status=4,
                            preexec_fn=small_disk)
         self.assertRegex(done.stderr, "frame.000003.hdf|large|space")
-        self.assertEqual(before, {name: self.read(f"out/frames/{name}", "rb") for name in os.listdir("out/frames")})
+        self.assertEqual(before, {name: self.read(f"out/frames/{name}", "rb") for name in self.frames("out")})
         # with room again it goes on, and ends as if nothing had been
         self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "4", "--quiet")
         self.repose("run", "heap.lua", "-o", "whole", "--quiet")

@@ -1,4 +1,4 @@
-#include "scene/nearest.h"
+#include "repose/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -30,13 +30,13 @@ static int edit_distance(const char *a, int m, const char *b, int n)
     return rows[m % 3][n];
 }
 
-nearest rp_nearest_start(const char *wanted)
+rp_nearest rp_nearest_start(const char *wanted)
 {
     // a third of the letters may be wrong
-    return (nearest){wanted, NULL, (int)strnlen(wanted, LONGEST) / 3 + 2};
+    return (rp_nearest){wanted, NULL, (int)strnlen(wanted, LONGEST) / 3 + 2};
 }
 
-void rp_nearest_try(nearest *n, const char *candidate)
+void rp_nearest_try(rp_nearest *n, const char *candidate)
 {
     const int wanted = (int)strnlen(n->wanted, LONGEST + 1);
     const int length = (int)strnlen(candidate, LONGEST + 1);

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""A run that is killed again and again, and resumed each time, ends in the same bits as one that is not.
+
+    test_resume.py PROGRAM [--kills N]      kills in all, over single and double, one and two threads
+
+The moments are random, from a seed that is printed. Compared are all frames, byte for byte, and stats.csv
+without its columns of wall-clock seconds.
+"""
+
+import argparse
+import csv
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+# pours for a quarter of a second, so that particles cross pages and are sorted; states in mid-frame too
+SCENE = """
+scene { title = "Slump", dimension = %(dimension)d, dx = 0.02, fps = 60, frames = 8, precision = "%(precision)s" }
+local sand, rubber = material.sand {}, material.elastic { young = 1e5 }
+particles { material = sand, shape = box { min = {0, 0.02, 0}, max = {%(width)g, 0.5, 0.2} }, velocity = {0.7, 0, 0} }
+particles { material = rubber, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.12 }, velocity = {-2, -3, 0.5} }
+collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, contact = "separate", friction = 0.4 }
+collider { shape = box { min = {0.6, 0, -1}, max = {0.8, 0.2, 1} }, motion = function(t)
+    return { position = {-0.3 * t, 0, 0} }
+end }
+"""
+
+
+def fail(*words):
+    print(*words)
+    sys.exit(1)
+
+
+class Case:
+    def __init__(self, program, precision, threads, dimension):
+        self.program, self.threads = program, threads
+        self.name = f"{dimension}d-{precision}-{threads}"
+        self.script = f"{self.name}.lua"
+        with open(self.script, "w", encoding="utf-8") as file:
+            width = 0.3 if dimension == 3 else 0.8
+            file.write(SCENE % {"precision": precision, "dimension": dimension, "width": width})
+
+    def command(self, out, *more):
+        # a state in mid-frame every few milliseconds: as many moments to be killed in as can be had
+        return [self.program, "run", self.script, "-o", out, "--quiet", "--threads", str(self.threads),
+                "--every", "0.005", *more]
+
+    def whole(self):
+        began = time.monotonic()
+        subprocess.run(self.command(f"{self.name}-whole"), check=True)
+        self.seconds = time.monotonic() - began
+
+    def broken(self, kills, rng):
+        """Kill `kills` times, each at a random moment; then let it end."""
+        out, killed = f"{self.name}-broken", 0
+        while killed < kills:
+            mode = ["--resume"] if os.path.exists(f"{out}/run.json") else []
+            run = subprocess.Popen(self.command(out, *mode), stderr=subprocess.PIPE, text=True)
+            # some at once, in the middle of starting; most while it steps and writes
+            time.sleep(rng.choice([rng.uniform(0, 0.05), rng.uniform(0, 2 * self.seconds / max(kills, 1))]))
+            run.send_signal(signal.SIGKILL)
+            said = run.communicate()[1]
+            if run.returncode == 0:  # it was quicker: start over
+                self.compare(out)
+                shutil.rmtree(out)
+            elif run.returncode == -signal.SIGKILL:
+                killed += 1
+            else:
+                fail(f"{self.name}: ended with {run.returncode} after {killed} kills: {said}")
+        mode = ["--resume"] if os.path.exists(f"{out}/run.json") else []
+        subprocess.run(self.command(out, *mode), check=True)
+        self.compare(out)
+
+    def compare(self, out):
+        whole = f"{self.name}-whole"
+        for name in sorted(os.listdir(f"{whole}/frames")):
+            with open(f"{whole}/frames/{name}", "rb") as a, open(f"{out}/frames/{name}", "rb") as b:
+                if a.read() != b.read():
+                    fail(f"{self.name}: {name} differs")
+        if self.stats(whole) != self.stats(out):
+            fail(f"{self.name}: stats.csv differs")
+        left = [name for name in os.listdir(out) + os.listdir(f"{out}/frames") if name.endswith(".tmp")]
+        if left or os.path.exists(f"{out}/state.hdf"):
+            fail(f"{self.name}: left behind: {left or 'state.hdf'}")
+
+    def stats(self, out):
+        with open(f"{out}/stats.csv", encoding="utf-8") as file:
+            wall = ("sort_s", "p2g_s", "grid_s", "g2p_s", "write_s", "hold_s")
+            return [{k: v for k, v in row.items() if k not in wall} for row in csv.DictReader(file)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--kills", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args()
+    print("seed", options.seed)
+    rng = random.Random(options.seed)
+    program = os.path.abspath(options.program)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        cases = [Case(program, precision, threads, dimension)
+                 for dimension, precision, threads in ((3, "single", 1), (3, "single", 2), (3, "double", 2),
+                                                       (2, "double", 1))]
+        for i, case in enumerate(cases):
+            kills = options.kills // len(cases) + (i < options.kills % len(cases))
+            case.whole()
+            case.broken(kills, rng)
+            print(f"{case.name}: {kills} kills, the same bits; {case.seconds:.1f} s without a break")
+        with open("3d-single-1-whole/frames/frame.000008.hdf", "rb") as a, \
+                open("3d-single-2-whole/frames/frame.000008.hdf", "rb") as b:
+            if a.read() != b.read():
+                fail("one and two threads differ")
+        os.chdir("/")
+
+
+main()
