@@ -9,11 +9,11 @@ PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) python3 clang libomp-dev
-PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr python3-paraview hdf5-tools
+TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools clang
+PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-test demo test check-all bench faults coverage format format-check clean
+.PHONY: build help deps deps-build deps-test demo test check-all bench faults fuzz coverage format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -31,11 +31,11 @@ deps-build:
 deps-test:
 	@$(call need,$(TEST_PACKAGES))
 
-demo: deps-build ## pour a heap of sand and take its picture
+demo: deps-build ## let a column of sand collapse and take its picture
 	@$(call configure,release)
-	@$(call build,release,heap)
-	@mkdir -p out
-	build/release/heap out/heap.hdf heap.png
+	@$(call build,release,repose-command)
+	build/release/bin/repose run column-collapse -o out/column-collapse --overwrite
+	build/release/bin/repose render out/column-collapse --preview -o heap.png
 	@echo "The picture is $(CURDIR)/heap.png"
 
 test: deps-test ## what must pass before a commit
@@ -52,6 +52,7 @@ check-all: deps ## every preset with every test
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
+	@$(call step,50 kills,tests/tools/test_resume.py build/release/bin/repose --kills 50)
 	@$(call finish,presets)
 
 bench: deps-build ## time the kernels; ARGS= goes to repose-bench
@@ -61,6 +62,13 @@ bench: deps-build ## time the kernels; ARGS= goes to repose-bench
 
 faults: deps-test ## seed faults one by one and see which test catches each; takes an hour
 	@tests/faults/run.py --jobs $(JOBS)
+
+SECONDS ?= 600
+fuzz: deps ## throw wrong scenes and frames at their readers, SECONDS= each (600)
+	@$(call configure,release)
+	@$(call build,release,test_support repose)
+	@tests/fuzz/run scene $(SECONDS)
+	@tests/fuzz/run frame $(SECONDS)
 
 coverage: deps ## which lines of src/ the tests reach
 	@$(start)
