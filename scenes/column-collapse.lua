@@ -19,4 +19,4 @@ particles {
 -- the floor: sand that touches it stays
 collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
 
-camera { eye = {0.9, 0.5, 1.2}, look_at = {0, 0.08, 0}, fov = 30 }
+camera { eye = {0.6, 0.42, 0.85}, look_at = {0, 0.06, 0}, fov = 26 }

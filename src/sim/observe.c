@@ -82,39 +82,95 @@ typedef struct summing {
     rp_totals part[SUM_PARTS + 1]; // the last one is the inbox's
 } summing;
 
-static void add_particle(const rp_world *world, const particle *p, rp_totals *out)
+// What the sums need of a particle.
+typedef struct motion {
+    double x[3], v[3], C[3][3], strain[6];
+} motion;
+
+static void add_particle(const rp_world *world, const rp_group *g, const motion *p, rp_totals *out)
 {
     const int dim = world->def.dimension;
     const double h = world->def.dx;
     // APIC's particles turn: D : C is their spin; D is h^2 / 4 or h^2 / 3
     const double inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
-    const bool affine = rp_set_has(&world->set, RP_COL_AFFINE) && world->def.order > 1;
-    const rp_group *g = &rp_set_group(p->set)[(int)value(p, RP_COL_GROUP, 0)];
     const rp_material_def *def = &world->material[g->material];
-    double x[3] = {0}, v[3] = {0}, C[3][3] = {{0}};
-    for (int a = 0; a < dim; a++) {
-        x[a] = value(p, RP_COL_POSITION, a);
-        v[a] = value(p, RP_COL_VELOCITY, a);
-        for (int b = 0; b < dim && affine; b++) {
-            C[a][b] = b == a ? 0.0 : value(p, RP_COL_AFFINE, a * dim + b);
-        }
-    }
     out->mass += g->mass;
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
-        out->momentum[a] += g->mass * v[a];
-        out->center[a] += g->mass * x[a];
-        out->kinetic += 0.5 * g->mass * v[a] * v[a];
-        out->angular[a] += g->mass * (x[b] * v[c] - x[c] * v[b] + inertia * (C[c][b] - C[b][c]));
+        out->momentum[a] += g->mass * p->v[a];
+        out->center[a] += g->mass * p->x[a];
+        out->kinetic += 0.5 * g->mass * p->v[a] * p->v[a];
+        out->angular[a] +=
+            g->mass * (p->x[b] * p->v[c] - p->x[c] * p->v[b] + inertia * (p->C[c][b] - p->C[b][c]));
     }
     double trace = 0.0, square = 0.0;
     for (int c = 0; c < rp_sym_comps(dim); c++) {
-        const double e = value(p, RP_COL_STRAIN, c);
-        trace += c < dim ? e : 0.0;
-        square += (c < dim ? 1.0 : 2.0) * e * e;
+        trace += c < dim ? p->strain[c] : 0.0;
+        square += (c < dim ? 1.0 : 2.0) * p->strain[c] * p->strain[c];
     }
     const rp_lame lame = rp_lame_parameters(def->young, def->poisson);
     out->elastic += g->volume * (lame.mu * square + 0.5 * lame.lambda * trace * trace);
+}
+
+// Particles in pages are many, so a tile's columns are looked up once.
+typedef struct tile {
+    const rp_layout *layout;
+    const rp_page *page;
+    const char *position, *velocity, *affine, *strain; // affine: NULL where nothing turns
+    int bytes;                                         // of a number
+} tile;
+
+static tile tile_at(const rp_world *world, const rp_page *page, rp_local slot)
+{
+    const rp_set *set = &world->set;
+    const bool affine = rp_set_has(set, RP_COL_AFFINE) && world->def.order > 1;
+    return (tile){.layout = &set->layout,
+                  .page = page,
+                  .position = rp_set_tile(set, RP_COL_POSITION, slot),
+                  .velocity = rp_set_tile(set, RP_COL_VELOCITY, slot),
+                  .affine = affine ? rp_set_tile(set, RP_COL_AFFINE, slot) : NULL,
+                  .strain = rp_set_tile(set, RP_COL_STRAIN, slot),
+                  .bytes = rp_real_bytes(&set->layout)};
+}
+
+static inline double real_at(const char *column, int bytes, int comp, int lane)
+{
+    const int at = comp * RP_LANES + lane;
+    return bytes == 4 ? ((const float *)(const void *)column)[at]
+                      : ((const double *)(const void *)column)[at];
+}
+
+static inline motion motion_in_tile(const tile *t, int lane, const int dim)
+{
+    motion p = {0};
+    for (int a = 0; a < dim; a++) {
+        p.x[a] = rp_layout_metres(t->layout, t->page->block, a,
+                                  t->position + (size_t)(a * RP_LANES + lane) * (size_t)t->bytes);
+        p.v[a] = real_at(t->velocity, t->bytes, a, lane);
+        for (int b = 0; b < dim && t->affine != NULL; b++) {
+            p.C[a][b] = real_at(t->affine, t->bytes, a * dim + b, lane);
+        }
+    }
+    for (int c = 0; c < rp_sym_comps(dim); c++) {
+        p.strain[c] = real_at(t->strain, t->bytes, c, lane);
+    }
+    return p;
+}
+
+static motion motion_in_inbox(const rp_world *world, rp_local index)
+{
+    const rp_set *set = &world->set;
+    const int dim = set->layout.dim;
+    const bool affine = rp_set_has(set, RP_COL_AFFINE) && world->def.order > 1;
+    motion p = {0};
+    for (int a = 0; a < dim; a++) {
+        p.x[a] = rp_set_birth_read(set, RP_COL_POSITION, index, a);
+        p.v[a] = rp_set_birth_read(set, RP_COL_VELOCITY, index, a);
+        for (int b = 0; b < dim && affine; b++) {
+            p.C[a][b] = rp_set_birth_read(set, RP_COL_AFFINE, index, a * dim + b);
+        }
+    }
+    return p;
 }
 
 static void sum_pages(void *context, int64_t part, int thread)
@@ -125,10 +181,16 @@ static void sum_pages(void *context, int64_t part, int thread)
     const int64_t pages = set->pages;
     for (int64_t i = part * pages / SUM_PARTS; i < (part + 1) * pages / SUM_PARTS; i++) {
         const rp_page *page = &rp_set_page(set)[i];
-        particle p = {.set = set, .page = page, .slot = page->first};
-        for (; p.slot < page->first + page->count; p.slot++) {
-            if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, p.slot, 0) != RP_GROUP_DEAD) {
-                add_particle(s->world, &p, &s->part[part]);
+        for (rp_local slot = page->first; slot < page->first + page->count; slot += RP_LANES) {
+            const tile t = tile_at(s->world, page, slot);
+            const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
+            const rp_local left = page->first + page->count - slot;
+            for (int lane = 0; lane < RP_LANES && lane < left; lane++) {
+                if (group[lane] != RP_GROUP_DEAD) {
+                    const motion p = set->layout.dim == 3 ? motion_in_tile(&t, lane, 3)
+                                                          : motion_in_tile(&t, lane, 2);
+                    add_particle(s->world, &rp_set_group(set)[group[lane]], &p, &s->part[part]);
+                }
             }
         }
     }
@@ -138,8 +200,10 @@ void rp_world_totals(const rp_world *world, rp_totals *out)
 {
     summing s = {.world = world};
     rp_parallel_for(world->threads, SUM_PARTS, 1, sum_pages, &s);
-    for (particle p = {.set = &world->set}; p.slot < world->set.inbox.count; p.slot++) {
-        add_particle(world, &p, &s.part[SUM_PARTS]);
+    for (rp_local i = 0; i < world->set.inbox.count; i++) {
+        const uint16_t group = *(uint16_t *)rp_set_birth(&world->set, RP_COL_GROUP, i, 0);
+        const motion p = motion_in_inbox(world, i);
+        add_particle(world, &rp_set_group(&world->set)[group], &p, &s.part[SUM_PARTS]);
     }
     *out = (rp_totals){0};
     for (int i = 0; i <= SUM_PARTS; i++) {

@@ -3,6 +3,7 @@
 #include "core/state.h"
 
 #include "base/result.h"
+#include "base/threads.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -64,6 +65,41 @@ static void put(char *state, size_t at, const void *data, size_t bytes)
     memset(state + at + bytes, 0, -(at + bytes) % RP_STATE_ALIGN);
 }
 
+// Columns are most of a state, and steps wait while they are copied: all threads help.
+enum { PIECE = 1 << 20 };
+
+typedef struct column_copy {
+    char *to;
+    const char *from;
+    size_t bytes;
+    int64_t first; // piece of it, counted over all columns
+} column_copy;
+
+typedef struct copying {
+    column_copy column[RP_COL_COUNT];
+    int columns;
+    int64_t pieces;
+} copying;
+
+static void add_copy(copying *c, char *to, const void *from, size_t bytes)
+{
+    c->column[c->columns++] = (column_copy){to, from, bytes, c->pieces};
+    c->pieces += (int64_t)((bytes + PIECE - 1) / PIECE);
+}
+
+static void copy_piece(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    const copying *c = context;
+    int k = c->columns - 1;
+    while (c->column[k].first > i) {
+        k--;
+    }
+    const column_copy *column = &c->column[k];
+    const size_t at = (size_t)(i - column->first) * PIECE, left = column->bytes - at;
+    memcpy(column->to + at, column->from + at, left < PIECE ? left : PIECE);
+}
+
 static void put_tables(char *state, const rp_state_view *view, const rp_set *set)
 {
     for (rp_local i = 0; i < set->groups; i++) {
@@ -102,14 +138,17 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
         put(state, view.entry_at[i], world->registry.entry[i].data, entry[i].bytes);
     }
     put_tables(state, &view, set);
+    copying slots = {0};
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if (rp_set_has(set, c)) {
-            put(state, view.slots_at[c], set->column[c].buffer.data,
-                column_bytes(set, c, h.slots, false));
+            // whole tiles need no padding
+            add_copy(&slots, state + view.slots_at[c], set->column[c].buffer.data,
+                     column_bytes(set, c, h.slots, false));
             put(state, view.births_at[c], set->inbox.column[c].data,
                 column_bytes(set, c, h.births, true));
         }
     }
+    rp_parallel_for(world->threads, slots.pieces, 1, copy_piece, &slots);
     *data = state;
     *size = view.bytes;
     return RP_OK;

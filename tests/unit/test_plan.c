@@ -27,7 +27,7 @@ static rp_result make_heap(const heap *h, rp_world **world)
     def.precision = h->precision;
     def.transfer = h->transfer;
     def.plan = h->plan;
-    def.dx = h->dim == 3 ? 0.02 : 0.004;
+    def.dx = h->dim == 3 ? 0.03 : 0.006;
     rp_shape *ball = NULL;
     rp_result result = rp_world_create(&def, world);
     if (result == RP_OK) result = rp_world_add_material(*world, &sand, &particles.material);
