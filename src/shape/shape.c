@@ -1,47 +1,24 @@
-// Signed distances of the simple shapes.
-#include "repose/shape.h"
-
+// What all shapes share, and the simple ones.
 #include "base/memory.h"
 #include "base/result.h"
+#include "shape/class.h"
 
 #include <math.h>
-#include <stdatomic.h>
-
-// What a kind of shape can say of itself. `gradient` is never NULL here.
-typedef struct shape_class {
-    double (*distance)(const rp_shape *shape, const double x[3], double gradient[3]);
-    void (*bounds)(const rp_shape *shape, double lower[3], double upper[3]);
-    double (*volume)(const rp_shape *shape, int dimension);
-} shape_class;
-
-struct rp_shape {
-    const shape_class *class;
-    atomic_int references;
-    union {
-        struct {
-            double point[3], normal[3];
-        } half_space;
-        struct {
-            double lower[3], upper[3];
-        } box;
-        struct {
-            double center[3], radius;
-        } sphere;
-    };
-};
+#include <string.h>
 
 static bool finite_vector(const double x[3])
 {
     return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
 }
 
-static rp_result new_shape(const shape_class *class, rp_shape **out)
+rp_result rp_shape_new(const rp_shape_class *class, size_t bytes, rp_shape **out)
 {
-    *out = rp_new(rp_default_allocator(), sizeof **out, "a shape");
+    *out = rp_new(rp_default_allocator(), bytes, "a shape");
     if (*out == NULL) {
         return RP_ERR_MEMORY;
     }
     (*out)->class = class;
+    (*out)->bytes = bytes;
     atomic_init(&(*out)->references, 1);
     return RP_OK;
 }
@@ -56,7 +33,10 @@ rp_shape *rp_shape_retain(const rp_shape *shape)
 void rp_shape_release(rp_shape *shape)
 {
     if (shape != NULL && atomic_fetch_sub(&shape->references, 1) == 1) {
-        rp_delete(rp_default_allocator(), shape, sizeof *shape);
+        if (shape->class->free != NULL) {
+            shape->class->free(shape);
+        }
+        rp_delete(rp_default_allocator(), shape, shape->bytes);
     }
 }
 
@@ -83,12 +63,18 @@ double rp_shape_volume(const rp_shape *shape, int dimension)
 
 // ---- half-space ----
 
+typedef struct half_space {
+    rp_shape shape;
+    double point[3], normal[3];
+} half_space;
+
 static double half_space_distance(const rp_shape *shape, const double x[3], double gradient[3])
 {
+    const half_space *h = (const half_space *)shape;
     double phi = 0.0;
     for (int a = 0; a < 3; a++) {
-        gradient[a] = shape->half_space.normal[a];
-        phi += (x[a] - shape->half_space.point[a]) * gradient[a];
+        gradient[a] = h->normal[a];
+        phi += (x[a] - h->point[a]) * gradient[a];
     }
     return phi;
 }
@@ -111,7 +97,8 @@ static double half_space_volume(const rp_shape *shape, int dimension)
 
 rp_result rp_shape_half_space(const double point[3], const double normal[3], rp_shape **shape)
 {
-    static const shape_class class = {half_space_distance, half_space_bounds, half_space_volume};
+    static const rp_shape_class class = {half_space_distance, half_space_bounds, half_space_volume,
+                                         NULL};
     const double length = hypot(hypot(normal[0], normal[1]), normal[2]);
     *shape = NULL;
     if (!finite_vector(point)) {
@@ -122,23 +109,30 @@ rp_result rp_shape_half_space(const double point[3], const double normal[3], rp_
         return rp_fail(RP_ERR_ARGUMENT,
                        "half_space.normal: want a direction, got a vector of length %g", length);
     }
-    RP_TRY(new_shape(&class, shape));
+    RP_TRY(rp_shape_new(&class, sizeof(half_space), shape));
+    half_space *h = (half_space *)*shape;
     for (int a = 0; a < 3; a++) {
-        (*shape)->half_space.point[a] = point[a];
-        (*shape)->half_space.normal[a] = normal[a] / length;
+        h->point[a] = point[a];
+        h->normal[a] = normal[a] / length;
     }
     return RP_OK;
 }
 
 // ---- box ----
 
+typedef struct box {
+    rp_shape shape;
+    double lower[3], upper[3];
+} box;
+
 // Outside, the distance to the nearest point of the box; inside, to the nearest face.
 static double box_distance(const rp_shape *shape, const double x[3], double gradient[3])
 {
+    const box *b = (const box *)shape;
     double beyond[3], side[3], outside2 = 0.0;
     int nearest = 0;
     for (int a = 0; a < 3; a++) {
-        const double below = shape->box.lower[a] - x[a], above = x[a] - shape->box.upper[a];
+        const double below = b->lower[a] - x[a], above = x[a] - b->upper[a];
         beyond[a] = fmax(below, above);
         side[a] = below > above ? -1.0 : 1.0;
         gradient[a] = 0.0;
@@ -158,24 +152,26 @@ static double box_distance(const rp_shape *shape, const double x[3], double grad
 
 static void box_bounds(const rp_shape *shape, double lower[3], double upper[3])
 {
+    const box *b = (const box *)shape;
     for (int a = 0; a < 3; a++) {
-        lower[a] = shape->box.lower[a];
-        upper[a] = shape->box.upper[a];
+        lower[a] = b->lower[a];
+        upper[a] = b->upper[a];
     }
 }
 
 static double box_volume(const rp_shape *shape, int dimension)
 {
+    const box *b = (const box *)shape;
     double volume = 1.0;
     for (int a = 0; a < dimension; a++) {
-        volume *= shape->box.upper[a] - shape->box.lower[a];
+        volume *= b->upper[a] - b->lower[a];
     }
     return volume;
 }
 
 rp_result rp_shape_box(const double lower[3], const double upper[3], rp_shape **shape)
 {
-    static const shape_class class = {box_distance, box_bounds, box_volume};
+    static const rp_shape_class class = {box_distance, box_bounds, box_volume, NULL};
     *shape = NULL;
     for (int a = 0; a < 3; a++) {
         if (!(lower[a] < upper[a])) {
@@ -184,47 +180,52 @@ rp_result rp_shape_box(const double lower[3], const double upper[3], rp_shape **
                            lower[a], upper[a]);
         }
     }
-    RP_TRY(new_shape(&class, shape));
-    for (int a = 0; a < 3; a++) {
-        (*shape)->box.lower[a] = lower[a];
-        (*shape)->box.upper[a] = upper[a];
-    }
+    RP_TRY(rp_shape_new(&class, sizeof(box), shape));
+    memcpy(((box *)*shape)->lower, lower, 3 * sizeof *lower);
+    memcpy(((box *)*shape)->upper, upper, 3 * sizeof *upper);
     return RP_OK;
 }
 
 // ---- sphere ----
 
+typedef struct sphere {
+    rp_shape shape;
+    double center[3], radius;
+} sphere;
+
 static double sphere_distance(const rp_shape *shape, const double x[3], double gradient[3])
 {
+    const sphere *s = (const sphere *)shape;
     double from[3];
     for (int a = 0; a < 3; a++) {
-        from[a] = x[a] - shape->sphere.center[a];
+        from[a] = x[a] - s->center[a];
     }
     const double r = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
     for (int a = 0; a < 3; a++) {
         gradient[a] = r > 0.0 ? from[a] / r : a == 1; // in the middle every way is out: take up
     }
-    return r - shape->sphere.radius;
+    return r - s->radius;
 }
 
 static void sphere_bounds(const rp_shape *shape, double lower[3], double upper[3])
 {
+    const sphere *s = (const sphere *)shape;
     for (int a = 0; a < 3; a++) {
-        lower[a] = shape->sphere.center[a] - shape->sphere.radius;
-        upper[a] = shape->sphere.center[a] + shape->sphere.radius;
+        lower[a] = s->center[a] - s->radius;
+        upper[a] = s->center[a] + s->radius;
     }
 }
 
 // In 2D, of the circle that the plane z = 0 cuts.
 static double sphere_volume(const rp_shape *shape, int dimension)
 {
-    const double r = shape->sphere.radius, z = shape->sphere.center[2];
+    const double r = ((const sphere *)shape)->radius, z = ((const sphere *)shape)->center[2];
     return dimension == 3 ? 4.0 / 3.0 * M_PI * r * r * r : M_PI * fmax(0.0, r * r - z * z);
 }
 
 rp_result rp_shape_sphere(const double center[3], double radius, rp_shape **shape)
 {
-    static const shape_class class = {sphere_distance, sphere_bounds, sphere_volume};
+    static const rp_shape_class class = {sphere_distance, sphere_bounds, sphere_volume, NULL};
     *shape = NULL;
     if (!finite_vector(center)) {
         return rp_fail(RP_ERR_ARGUMENT, "sphere.center: want finite numbers, got (%g, %g, %g)",
@@ -233,10 +234,8 @@ rp_result rp_shape_sphere(const double center[3], double radius, rp_shape **shap
     if (!(radius > 0.0 && isfinite(radius))) {
         return rp_fail(RP_ERR_ARGUMENT, "sphere.radius: want > 0 m, got %g", radius);
     }
-    RP_TRY(new_shape(&class, shape));
-    for (int a = 0; a < 3; a++) {
-        (*shape)->sphere.center[a] = center[a];
-    }
-    (*shape)->sphere.radius = radius;
+    RP_TRY(rp_shape_new(&class, sizeof(sphere), shape));
+    memcpy(((sphere *)*shape)->center, center, 3 * sizeof *center);
+    ((sphere *)*shape)->radius = radius;
     return RP_OK;
 }
