@@ -201,6 +201,7 @@ typedef struct rp_collider_def {
     rp_contact contact;
     double friction;        ///< Coulomb coefficient for slip and separate
     rp_pose_of_time motion; ///< moves and turns the shape about the origin
+    int parent;             ///< number of an earlier collider that it goes along with; -1: none
     const char *name;       ///< for messages; copied; NULL: by its number
     uint32_t cookie;
 } rp_collider_def;
@@ -208,6 +209,18 @@ typedef struct rp_collider_def {
 /// Sticky and at rest; the shape must be set.
 RP_API rp_collider_def rp_default_collider_def(void);
 RP_API rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def);
+
+RP_API int rp_world_colliders(const rp_world *world);
+
+/// Where a collider is and what acts on it.
+typedef struct rp_collider_load {
+    const char *name; ///< belongs to the world
+    rp_pose pose;     ///< at the end of the last step
+    double force[3];  ///< mean over the last whole frame, from particles [N]; 2D: per metre
+    double torque[3]; ///< the same, about pose.position [N m]
+} rp_collider_load;
+/// @param index 0 to rp_world_colliders() - 1, in the order in which they were added
+RP_API void rp_world_collider_load(const rp_world *world, int index, rp_collider_load *out);
 
 /// A flat wall: everything behind the plane is solid.
 typedef struct rp_plane_def {

@@ -1,6 +1,7 @@
 #include "collide/collider.h"
 
 #include "base/result.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,10 +57,12 @@ static void rotation_matrix(const double q[4], double R[3][3])
     }
 }
 
-static rp_result pose_at(const rp_collider *c, double t, double position[3], double R[3][3])
+static rp_result pose_at(const rp_collider *c, double t, struct rp_placing *out)
 {
     rp_pose pose = {.rotation = {0.0, 0.0, 0.0, 1.0}};
-    RP_TRY(c->motion.call(c->motion.context, t, &pose));
+    if (c->motion.call != NULL) {
+        RP_TRY(c->motion.call(c->motion.context, t, &pose));
+    }
     double length2 = 0.0;
     bool finite = true;
     for (int i = 0; i < 4; i++) {
@@ -70,18 +73,78 @@ static rp_result pose_at(const rp_collider *c, double t, double position[3], dou
         return rp_fail(RP_ERR_ARGUMENT, "the motion of collider '%s' gave no pose at t = %g s",
                        c->name, t);
     }
-    memcpy(position, pose.position, sizeof pose.position);
-    rotation_matrix(pose.rotation, R);
+    memcpy(out->position, pose.position, sizeof pose.position);
+    rotation_matrix(pose.rotation, out->rotation);
     return RP_OK;
 }
 
-rp_result rp_collider_move(rp_collider *c, double t, double dt)
+static void rotate(const double R[3][3], const double x[3], double out[3])
 {
-    if (c->motion.call == NULL) {
-        return RP_OK;
+    for (int a = 0; a < 3; a++) {
+        out[a] = R[a][0] * x[0] + R[a][1] * x[1] + R[a][2] * x[2];
     }
-    RP_TRY(pose_at(c, t, c->begin.position, c->begin.rotation));
-    return pose_at(c, t + dt, c->end.position, c->end.rotation);
+}
+
+// What is described in the parent's frame, in the world's.
+static void go_along(const struct rp_placing *parent, struct rp_placing *own)
+{
+    struct rp_placing out;
+    rotate(parent->rotation, own->position, out.position);
+    for (int a = 0; a < 3; a++) {
+        out.position[a] += parent->position[a];
+        for (int b = 0; b < 3; b++) {
+            out.rotation[a][b] = 0.0;
+            for (int k = 0; k < 3; k++) {
+                out.rotation[a][b] += parent->rotation[a][k] * own->rotation[k][b];
+            }
+        }
+    }
+    *own = out;
+}
+
+rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt)
+{
+    for (int i = 0; i < colliders; i++) {
+        rp_collider *c = &collider[i];
+        if (c->moves) {
+            RP_TRY(pose_at(c, t, &c->begin));
+            RP_TRY(pose_at(c, t + dt, &c->end));
+        }
+        if (c->parent >= 0) {
+            go_along(&collider[c->parent].begin, &c->begin);
+            go_along(&collider[c->parent].end, &c->end);
+        }
+    }
+    return RP_OK;
+}
+
+rp_pose rp_collider_pose(const rp_collider *c)
+{
+    const double(*R)[3] = c->end.rotation;
+    rp_pose pose;
+    memcpy(pose.position, c->end.position, sizeof pose.position);
+    // the largest component first, so that nothing small is divided by
+    const double trace = R[0][0] + R[1][1] + R[2][2];
+    int i = R[1][1] > R[0][0] ? 1 : 0;
+    i = R[2][2] > R[i][i] ? 2 : i;
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    if (trace >= R[i][i]) {
+        pose.rotation[3] = 1.0 + trace;
+        for (int a = 0; a < 3; a++) {
+            pose.rotation[a] = R[(a + 2) % 3][(a + 1) % 3] - R[(a + 1) % 3][(a + 2) % 3];
+        }
+    } else {
+        pose.rotation[i] = 1.0 + R[i][i] - R[j][j] - R[k][k];
+        pose.rotation[j] = R[i][j] + R[j][i];
+        pose.rotation[k] = R[i][k] + R[k][i];
+        pose.rotation[3] = R[k][j] - R[j][k];
+    }
+    const double *q = pose.rotation;
+    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int a = 0; a < 4; a++) {
+        pose.rotation[a] /= length;
+    }
+    return pose;
 }
 
 // A place in the frame in which the shape is described, at the start of the step.
@@ -95,20 +158,13 @@ static void to_shape(const rp_collider *c, const double x[3], double out[3])
     }
 }
 
-static void rotate(const double R[3][3], const double x[3], double out[3])
-{
-    for (int a = 0; a < 3; a++) {
-        out[a] = R[a][0] * x[0] + R[a][1] * x[1] + R[a][2] * x[2];
-    }
-}
-
 // Distance and way out at the start of the step, and how fast the collider moves there: from where
 // its pose takes that point of it within the step.
 static double look(const rp_collider *c, const double x[3], double dt, double normal[3],
                    double velocity[3])
 {
     velocity[0] = velocity[1] = velocity[2] = 0.0;
-    if (c->motion.call == NULL) {
+    if (!c->moves) {
         return rp_shape_distance(c->shape, x, normal);
     }
     double local[3], gradient[3], there[3];
@@ -122,7 +178,7 @@ static double look(const rp_collider *c, const double x[3], double dt, double no
     return phi;
 }
 
-// ---- nodes ----
+// ---- which pages ----
 
 bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int32_t block[3])
 {
@@ -137,34 +193,127 @@ bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int3
     return look(c, middle, 1.0, normal, velocity) < l->h * (sqrt(reach2) + 2.0);
 }
 
-static void collide(const rp_collider *collider, int colliders, double h, const double x[3],
-                    double dt, double v[3])
+enum { COLLIDER_WORDS = 4, COLLIDERS_MOST = 64 * COLLIDER_WORDS };
+
+typedef struct finding {
+    const rp_collider *collider;
+    int colliders;
+    const rp_grid *grid;
+    uint64_t (*near)[COLLIDER_WORDS]; // a bit per collider, for each page
+} finding;
+
+static void find_on_page(void *context, int64_t page, int thread)
 {
-    for (int i = 0; i < colliders; i++) {
-        double normal[3], moving[3];
-        double phi = look(&collider[i], x, dt, normal, moving);
-        phi = fabs(phi) < ON_WALL * h ? 0.0 : phi;
-        for (int a = 0; a < 3; a++) {
-            v[a] -= moving[a];
-        }
-        rp_contact_resolve(collider[i].contact, collider[i].friction, normal, phi, dt, v);
-        for (int a = 0; a < 3; a++) {
-            v[a] += moving[a];
+    (void)thread;
+    const finding *f = context;
+    const int32_t *block = rp_grid_page(f->grid)[page].block;
+    memset(f->near[page], 0, sizeof f->near[page]);
+    for (int i = 0; i < f->colliders; i++) {
+        if (rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
+            f->near[page][i / 64] |= 1ull << i % 64;
         }
     }
 }
 
-void rp_colliders_apply(const rp_collider *collider, int colliders, const rp_layout *l,
-                        const int32_t block[3], double dt, void *quads)
+rp_result rp_touches_find(rp_touches *t, const rp_collider *collider, int colliders,
+                          const rp_grid *grid, int threads, rp_arena *scratch)
 {
-    float *single = quads;
-    double *twice = quads;
+    RP_ASSERT(colliders <= COLLIDERS_MOST);
+    const size_t pages = (size_t)grid->pages;
+    finding f = {.collider = collider, .colliders = colliders, .grid = grid};
+    *t = (rp_touches){.collider = collider};
+    t->page = rp_arena_get(scratch, pages * sizeof *t->page, "pages that touch colliders");
+    f.near = rp_arena_get(scratch, pages * sizeof *f.near, "pages that touch colliders");
+    if (t->page == NULL || f.near == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    rp_parallel_for(threads, grid->pages, 64, find_on_page, &f);
+    for (size_t p = 0; p < pages; p++) {
+        t->page[p] = (rp_touch){.first = (uint32_t)t->pairs};
+        for (int w = 0; w < COLLIDER_WORDS; w++) {
+            t->page[p].count += (uint16_t)__builtin_popcountll(f.near[p][w]);
+        }
+        t->pairs += t->page[p].count;
+    }
+    t->near = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->near, "colliders of pages");
+    t->given = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->given, "loads of colliders");
+    if (t->near == NULL || t->given == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    int64_t pair = 0;
+    for (size_t p = 0; p < pages; p++) {
+        for (int i = 0; i < colliders; i++) {
+            if (f.near[p][i / 64] >> i % 64 & 1) {
+                t->near[pair++] = (uint16_t)i;
+            }
+        }
+    }
+    return RP_OK;
+}
+
+// ---- nodes ----
+
+// A collider gives a node a velocity; what the node loses by that, the collider gets.
+static void collide_once(const rp_collider *c, double friction, double h, const double x[3],
+                         double dt, double mass, double v[3], double given[6])
+{
+    double normal[3], moving[3], lost[3], arm[3];
+    double phi = look(c, x, dt, normal, moving);
+    phi = fabs(phi) < ON_WALL * h ? 0.0 : phi;
+    for (int a = 0; a < 3; a++) {
+        lost[a] = v[a];
+        arm[a] = x[a] - c->begin.position[a];
+        v[a] -= moving[a];
+    }
+    rp_contact_resolve(c->contact, friction, normal, phi, dt, v);
+    for (int a = 0; a < 3; a++) {
+        v[a] += moving[a];
+        lost[a] = mass * (lost[a] - v[a]);
+    }
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, d = (a + 2) % 3;
+        given[a] += lost[a];
+        given[3 + a] += arm[b] * lost[d] - arm[d] * lost[b];
+    }
+}
+
+// Colliders in turn. Where several hold a node, one may push it back into another: they get more
+// turns, in which they only push, until none has anything to say.
+static void collide(const rp_touches *t, const rp_touch *touch, double h, const double x[3],
+                    double dt, double mass, double v[3])
+{
+    enum { TURNS = 4 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        const double before[3] = {v[0], v[1], v[2]};
+        for (int k = 0; k < touch->count; k++) {
+            const rp_collider *c = &t->collider[t->near[touch->first + (uint32_t)k]];
+            collide_once(c, turn == 0 ? c->friction : 0.0, h, x, dt, mass, v,
+                         t->given[touch->first + (uint32_t)k]);
+        }
+        if (touch->count == 1 || (v[0] == before[0] && v[1] == before[1] && v[2] == before[2])) {
+            return;
+        }
+    }
+}
+
+void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt)
+{
+    const rp_touch *touch = &t->page[page];
+    const rp_layout *l = &grid->layout;
+    const int32_t *block = rp_grid_page(grid)[page].block;
+    if (touch->count == 0) {
+        return;
+    }
+    memset(t->given[touch->first], 0, touch->count * sizeof *t->given);
+    float *single = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    const bool is_single = l->precision == RP_SINGLE;
     int n = 0;
     for (int i = 0; i < l->cells[0]; i++) {
         for (int j = 0; j < l->cells[1]; j++) {
             for (int k = 0; k < l->cells[2]; k++, n += RP_QUAD) {
-                const bool is_single = l->precision == RP_SINGLE;
-                if (!(is_single ? single[n + 3] > 0.0f : twice[n + 3] > 0.0)) {
+                const double mass = is_single ? (double)single[n + 3] : twice[n + 3];
+                if (!(mass > 0.0)) {
                     continue;
                 }
                 const double x[3] = {
@@ -176,7 +325,7 @@ void rp_colliders_apply(const rp_collider *collider, int colliders, const rp_lay
                 for (int a = 0; a < 3; a++) {
                     v[a] = is_single ? (double)single[n + a] : twice[n + a];
                 }
-                collide(collider, colliders, l->h, x, dt, v);
+                collide(t, touch, l->h, x, dt, mass, v);
                 for (int a = 0; a < l->dim; a++) {
                     if (is_single) {
                         single[n + a] = (float)v[a];
@@ -184,6 +333,18 @@ void rp_colliders_apply(const rp_collider *collider, int colliders, const rp_lay
                         twice[n + a] = v[a];
                     }
                 }
+            }
+        }
+    }
+}
+
+void rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6])
+{
+    for (rp_local p = 0; p < pages; p++) {
+        for (int k = 0; k < t->page[p].count; k++) {
+            const uint32_t pair = t->page[p].first + (uint32_t)k;
+            for (int a = 0; a < 6; a++) {
+                load[t->near[pair]][a] += t->given[pair][a];
             }
         }
     }

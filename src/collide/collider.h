@@ -1,7 +1,7 @@
 // Solid things and what contact with them does to a node's velocity (docs/theory.md, section 5).
 #pragma once
 
-#include "core/layout.h"
+#include "core/grid.h"
 
 typedef struct rp_collider {
     // described once
@@ -9,9 +9,11 @@ typedef struct rp_collider {
     rp_contact contact;
     double friction;
     rp_pose_of_time motion;
+    int parent; // an earlier collider that it goes along with, or -1
     char name[32];
-    // where it is at the start and at the end of the step; written by rp_collider_move()
-    struct {
+    bool moves; // by itself or with its parent
+    // where it is at the start and at the end of the step; written by rp_colliders_move()
+    struct rp_placing {
         double position[3], rotation[3][3];
     } begin, end;
 } rp_collider;
@@ -21,14 +23,37 @@ typedef struct rp_collider {
 void rp_contact_resolve(rp_contact contact, double friction, const double normal[3], double phi,
                         double dt, double v[3]);
 
-// Take the poses at the start and the end of a step from the collider's motion.
-rp_result rp_collider_move(rp_collider *collider, double t, double dt);
+// Take the poses at the start and the end of a step from the motions of all colliders, in order.
+rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt);
+// Where it is at the end of the step.
+rp_pose rp_collider_pose(const rp_collider *collider);
 
 // Can a node of this block feel the collider within a step?
-bool rp_collider_near_block(const rp_collider *collider, const rp_layout *l,
-                            const int32_t block[3]);
+bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int32_t block[3]);
 
-// All nodes of a block that carry mass, colliders in turn. `quads` is [node][4] in the layout's
-// precision: velocity and mass.
-void rp_colliders_apply(const rp_collider *collider, int colliders, const rp_layout *l,
-                        const int32_t block[3], double dt, void *quads);
+// ---- which colliders a page of nodes can feel, and what it gave them ----
+
+// Found anew in every step, from the step's scratch memory. Nothing here is colliders times pages:
+// a page lists only those that are near.
+typedef struct rp_touch {
+    uint32_t first; // in `near` and `given`
+    uint16_t count;
+} rp_touch;
+
+typedef struct rp_touches {
+    const rp_collider *collider;
+    rp_touch *page;     // [node page]
+    uint16_t *near;     // collider numbers
+    double (*given)[6]; // momentum and angular momentum about the collider's position that nodes
+                        // gave up to it [kg m/s, kg m^2/s]; written by the page's thread
+    int64_t pairs;
+} rp_touches;
+
+rp_result rp_touches_find(rp_touches *t, const rp_collider *collider, int colliders,
+                          const rp_grid *grid, int threads, rp_arena *scratch);
+
+// Contact at all nodes of a page that carry mass, colliders in turn.
+void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);
+
+// Add up what each collider was given, in the order of pages: load[collider][6] += ...
+void rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6]);

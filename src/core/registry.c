@@ -13,3 +13,19 @@ void rp_registry_add(rp_registry *registry, const char *name, void *data, size_t
     registry->entry[registry->entries++] =
         (rp_registry_entry){.name = name, .data = data, .bytes = bytes};
 }
+
+void rp_registry_add_table(rp_registry *registry, const char *name, double *data, int columns)
+{
+    rp_registry_add(registry, name, data, 0);
+    registry->entry[registry->entries - 1].columns = columns;
+}
+
+void rp_registry_set_rows(rp_registry *registry, const char *name, int rows)
+{
+    for (int i = 0; i < registry->entries; i++) {
+        rp_registry_entry *entry = &registry->entry[i];
+        if (strcmp(entry->name, name) == 0) {
+            entry->bytes = (size_t)rows * (size_t)entry->columns * sizeof(double);
+        }
+    }
+}

@@ -86,7 +86,9 @@ rp_result rp_state_measure(const rp_state_header *h, const rp_state_entry *entry
     size_t end = sizeof *h;
     part(&end, (size_t)h->entries * sizeof *entry);
     for (int i = 0; i < h->entries; i++) {
-        if (entry[i].bytes > RP_STATE_ENTRY_LIMIT ||
+        const uint64_t row = entry[i].columns * sizeof(double);
+        if (entry[i].bytes > RP_STATE_ENTRY_LIMIT || entry[i].columns > RP_STATE_ENTRY_LIMIT ||
+            (row > 0 && entry[i].bytes % row != 0) ||
             memchr(entry[i].name, '\0', sizeof entry[i].name) == NULL) {
             return rp_fail(RP_ERR_ARGUMENT, "state: entry %d is damaged", i);
         }

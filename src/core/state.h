@@ -18,7 +18,7 @@
 #include "core/set.h"
 
 enum { RP_STATE_ALIGN = 16, RP_STATE_NAME = 48, RP_STATE_ENTRY_LIMIT = 1 << 30 };
-#define RP_STATE_MAGIC 0x3245544154535052ull // "RPSTATE2"
+#define RP_STATE_MAGIC 0x3345544154535052ull // "RPSTATE3"
 
 typedef struct rp_state_header {
     uint64_t magic, bytes; // of the whole state
@@ -34,6 +34,7 @@ typedef struct rp_state_header {
 typedef struct rp_state_entry {
     char name[RP_STATE_NAME]; // "owner/what"
     uint64_t bytes;
+    uint64_t columns; // of a table of doubles; 0: bytes that only their owner understands
 } rp_state_entry;
 
 typedef struct rp_state_group {

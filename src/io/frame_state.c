@@ -152,7 +152,9 @@ static rp_result read_entries(reader *r)
         entry_path(&r->entry[e], path);
         RP_TRY(rp_h5_open_rows(r->h5, path, &rows));
         rp_h5_close_rows(&rows);
-        r->entry[e].bytes = rows.rows;
+        // a table of doubles has columns, bytes have none
+        r->entry[e].columns = (uint64_t)rows.comps;
+        r->entry[e].bytes = rows.comps > 0 ? rows.rows * 8 * (uint64_t)rows.comps : rows.rows;
     }
     r->header.entries = (int32_t)count;
     return RP_OK;
@@ -282,8 +284,10 @@ static rp_result fill_tables(reader *r)
     for (int32_t e = 0; e < h->entries; e++) {
         char path[RP_FRAME_PATH];
         entry_path(&r->entry[e], path);
-        RP_TRY(rp_h5_get_dataset(r->h5, path, RP_H5_U8, r->entry[e].bytes, 0,
-                                 r->state + r->view.entry_at[e]));
+        const uint64_t columns = r->entry[e].columns;
+        const uint64_t rows = columns > 0 ? r->entry[e].bytes / (8 * columns) : r->entry[e].bytes;
+        RP_TRY(rp_h5_get_dataset(r->h5, path, columns > 0 ? RP_H5_F64 : RP_H5_U8, rows,
+                                 (int)columns, r->state + r->view.entry_at[e]));
     }
     if (rp_state_view_make(r->state, h->bytes, &r->view) != RP_OK ||
         rp_rows_check(&r->view) != RP_OK) {

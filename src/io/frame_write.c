@@ -300,12 +300,20 @@ static void put_registry(writer *w)
     for (int32_t e = 0; e < entries; e++) {
         char path[RP_FRAME_PATH];
         snprintf(path, sizeof path, RP_AT_REGISTRY "/%.*s", RP_STATE_NAME, view->entry[e].name);
-        const rp_h5_spec spec = {.path = path,
-                                 .type = RP_H5_U8,
-                                 .rows = view->entry[e].bytes,
-                                 .unit = "1",
-                                 .description = "bytes as its owner keeps them"};
-        rp_h5_put_dataset(&w->h5, &spec, rp_state_at(view, view->entry_at[e]));
+        const int columns = (int)view->entry[e].columns;
+        const rp_h5_spec bytes = {.path = path,
+                                  .type = RP_H5_U8,
+                                  .rows = view->entry[e].bytes,
+                                  .unit = "1",
+                                  .description = "bytes as its owner keeps them"};
+        const rp_h5_spec table = {.path = path,
+                                  .type = RP_H5_F64,
+                                  .rows = columns > 0 ? bytes.rows / (8 * (uint64_t)columns) : 0,
+                                  .comps = columns,
+                                  .unit = "SI",
+                                  .description = "a table; docs/frames.md names its columns"};
+        rp_h5_put_dataset(&w->h5, columns > 0 ? &table : &bytes,
+                          rp_state_at(view, view->entry_at[e]));
     }
 }
 

@@ -510,7 +510,7 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
 
 rp_collider_def rp_default_collider_def(void)
 {
-    return (rp_collider_def){.contact = RP_STICKY, .cookie = RP_DEF_COOKIE};
+    return (rp_collider_def){.contact = RP_STICKY, .parent = -1, .cookie = RP_DEF_COOKIE};
 }
 
 rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
@@ -532,18 +532,43 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
     if (!(def->friction >= 0.0 && isfinite(def->friction))) {
         return rp_fail(RP_ERR_ARGUMENT, "collider.friction: want >= 0, got %g", def->friction);
     }
+    if (def->parent < -1 || def->parent >= world->colliders) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "collider.parent: want an earlier collider, 0 to %d, or -1, got %d",
+                       world->colliders - 1, def->parent);
+    }
     rp_collider *collider = &world->collider[world->colliders];
-    *collider = (rp_collider){.shape = rp_shape_retain(def->shape),
-                              .contact = def->contact,
-                              .friction = def->friction,
-                              .motion = def->motion};
+    static const struct rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    *collider = (rp_collider){
+        .shape = rp_shape_retain(def->shape),
+        .contact = def->contact,
+        .friction = def->friction,
+        .motion = def->motion,
+        .parent = def->parent,
+        .moves =
+            def->motion.call != NULL || (def->parent >= 0 && world->collider[def->parent].moves),
+        .begin = at_rest,
+        .end = at_rest,
+    };
     if (def->name != NULL) {
         snprintf(collider->name, sizeof collider->name, "%s", def->name);
     } else {
         snprintf(collider->name, sizeof collider->name, "%d", world->colliders);
     }
     world->colliders++;
+    rp_registry_set_rows(&world->registry, "colliders/loads", world->colliders);
     return RP_OK;
+}
+
+int rp_world_colliders(const rp_world *world) { return world->colliders; }
+
+void rp_world_collider_load(const rp_world *world, int index, rp_collider_load *out)
+{
+    RP_ASSERT(index >= 0 && index < world->colliders);
+    const rp_load *load = &world->load[index];
+    *out = (rp_collider_load){.name = world->collider[index].name, .pose = load->pose};
+    memcpy(out->force, load->force, sizeof out->force);
+    memcpy(out->torque, load->torque, sizeof out->torque);
 }
 
 rp_plane_def rp_default_plane_def(void)
@@ -594,6 +619,7 @@ rp_result rp_world_add_walls(rp_world *world, const double lower[3], const doubl
             while (world->colliders > before) {
                 rp_shape_release(world->collider[--world->colliders].shape);
             }
+            rp_registry_set_rows(&world->registry, "colliders/loads", world->colliders);
             return result;
         }
     }

@@ -45,6 +45,7 @@ static void entries_of(const rp_world *world, rp_state_entry entry[RP_REGISTRY_L
         RP_ASSERT(strlen(from->name) < sizeof entry[i].name);
         strcpy(entry[i].name, from->name);
         entry[i].bytes = from->bytes;
+        entry[i].columns = (uint64_t)from->columns;
     }
 }
 

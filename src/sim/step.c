@@ -4,6 +4,7 @@
 #include "sim/world.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *rp_limiter_name(rp_limiter limiter)
 {
@@ -78,6 +79,7 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
         .kernels = world->kernels,
         .collider = world->collider,
         .colliders = world->colliders,
+        .load = world->step_load,
         .matter = matter,
         .transfer = world->def.transfer,
         .flip = world->def.flip,
@@ -91,6 +93,25 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
         .failure = &world->failure,
         .time = world->time,
     };
+}
+
+// What the step gave to colliders, and at the end of a frame the mean of it.
+static void note_loads(rp_world *world, bool frame_ends)
+{
+    for (int i = 0; i < world->colliders; i++) {
+        rp_load *load = &world->load[i];
+        load->pose = rp_collider_pose(&world->collider[i]);
+        for (int a = 0; a < 6; a++) {
+            load->given[a] += world->step_load[i][a];
+        }
+        for (int a = 0; a < 3 && frame_ends; a++) {
+            load->force[a] = load->given[a] * world->def.fps;
+            load->torque[a] = load->given[3 + a] * world->def.fps;
+        }
+        if (frame_ends) {
+            memset(load->given, 0, sizeof load->given);
+        }
+    }
 }
 
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
@@ -110,9 +131,8 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
                        rp_limiter_name(world->stats.limiter));
     }
 
-    for (int i = 0; i < world->colliders; i++) {
-        RP_TRY(rp_collider_move(&world->collider[i], rp_world_time(world), step.dt));
-    }
+    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
+    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
 
     rp_arena_reset(&world->scratch);
     const rp_result result = world->solver->step(world->solver_state, &step);
@@ -123,7 +143,9 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     world->newborn_speed = world->newborn_gradient = 0.0;
     world->stats.dt = step.dt;
     world->time.step++;
-    if (steps == 1.0) {
+    const bool frame_ends = steps == 1.0;
+    note_loads(world, frame_ends);
+    if (frame_ends) {
         world->time.frame++;
         world->time.part = 0.0;
     } else {

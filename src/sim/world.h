@@ -19,6 +19,13 @@ typedef struct rp_plan_table {
     size_t size, used; // places in all, a power of two; places taken
 } rp_plan_table;
 
+// What a frame says of a collider; a table of doubles.
+typedef struct rp_load {
+    rp_pose pose;               // at the end of the last step
+    double force[3], torque[3]; // mean over the last whole frame [N], [N m]
+    double given[6];            // momentum and angular momentum since then [kg m/s], [kg m^2/s]
+} rp_load;
+
 struct rp_world {
     // described once
     rp_world_def def;
@@ -45,6 +52,8 @@ struct rp_world {
     rp_time time;
     uint64_t next_id;
     double newborn_speed, newborn_gradient;
+    rp_load load[RP_COLLIDER_LIMIT];
+    double step_load[RP_COLLIDER_LIMIT][6]; // of the step that is being taken
     rp_registry registry;
 
     rp_arena scratch;

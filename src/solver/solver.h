@@ -36,6 +36,7 @@ typedef struct rp_step {
     const rp_kernels *kernels;
     const rp_collider *collider;
     int colliders;
+    double (*load)[6]; // [collider]: a step adds the momentum and angular momentum it gave to each
     const rp_matter *matter; // [sets]
     rp_transfer transfer;
     double flip, cfl;

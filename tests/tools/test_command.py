@@ -418,7 +418,8 @@ class Forecasts(Folder):
         run.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(run.returncode, 0)
         peak = used.ru_maxrss * 1024
-        self.assertLess(abs(forecast["memory_bytes"] - peak), 0.1 * peak, f"{forecast}, peak {peak}")
+        if not os.environ.get("REPOSE_INSTRUMENTED"):  # sanitizers have memory of their own
+            self.assertLess(abs(forecast["memory_bytes"] - peak), 0.1 * peak, f"{forecast}, peak {peak}")
         size = os.path.getsize("out/frames/frame.000000.hdf")
         self.assertLess(abs(forecast["frame_bytes"] - size), 0.1 * size)
 

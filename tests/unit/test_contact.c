@@ -259,7 +259,7 @@ typedef struct wall {
 
 static rp_collider collider_of(const wall *plane)
 {
-    rp_collider collider = {.contact = plane->contact, .friction = plane->friction};
+    rp_collider collider = {.contact = plane->contact, .friction = plane->friction, .parent = -1};
     rp_shape_half_space(plane->point, plane->normal, &collider.shape);
     return collider;
 }
@@ -292,17 +292,14 @@ static void apply(test_bed *bed, const wall *plane, int planes)
     for (int i = 0; i < planes; i++) {
         collider[i] = collider_of(&plane[i]);
     }
+    rp_arena scratch;
+    rp_touches touches;
+    rp_arena_init(&scratch, rp_default_allocator());
+    CHECK_OK(rp_touches_find(&touches, collider, planes, &bed->grid, 2, &scratch));
     for (rp_local p = 0; p < bed->grid.pages; p++) {
-        const int32_t *block = rp_grid_page(&bed->grid)[p].block;
-        bool touches = false;
-        for (int i = 0; i < planes; i++) {
-            touches = touches || rp_collider_near_block(&collider[i], &bed->layout, block);
-        }
-        if (touches) {
-            rp_colliders_apply(collider, planes, &bed->layout, block, bed->def.dt,
-                               rp_grid_nodes(&bed->grid, RP_CH_MOMENTUM, p));
-        }
+        rp_touches_apply(&touches, &bed->grid, p, bed->def.dt);
     }
+    rp_arena_free(&scratch);
     for (int i = 0; i < planes; i++) {
         rp_shape_release(collider[i].shape);
     }
@@ -342,10 +339,12 @@ static void planes_on_pages(const rp_kernels *k)
                 for (int a = 0; a < 3; a++) {
                     was[a] = v[a] = test_bed_rounded(&bed, quad[a]);
                 }
-                // one wall after the other, far or near
-                for (int i = 0; i < planes && quad[3] > 0.0; i++) {
-                    rp_contact_resolve(plane[i].contact, plane[i].friction, plane[i].normal,
-                                       distance(&plane[i], x), bed.def.dt, v);
+                // one wall after the other, far or near; then three more times without friction,
+                // for where one has pushed the node into another
+                for (int i = 0; i < 4 * planes && quad[3] > 0.0; i++) {
+                    const wall *w = &plane[i % planes];
+                    rp_contact_resolve(w->contact, i < planes ? w->friction : 0.0, w->normal,
+                                       distance(w, x), bed.def.dt, v);
                 }
                 // the shape normalises once more, which rounds distances of up to a metre
                 const double allowed = 4.0 * bed.unit * norm(was) + 2.0 * DBL_EPSILON / bed.def.dt;

@@ -69,6 +69,7 @@ typedef struct loops {
     rp_transfer_job job;
     rp_page_report *report; // [particle page]
     double *dropped;        // [node page]
+    rp_touches touches;
 } loops;
 
 static rp_transfer_job transfer_job(const rp_step *step, int set)
@@ -118,21 +119,13 @@ static void grid_page(void *ctx, int64_t page, int thread)
     const loops *l = ctx;
     const rp_step *step = l->step;
     const rp_grid *grid = step->grid;
-    const rp_node_page *node_page = &rp_grid_page(grid)[page];
     double push[3];
     for (int a = 0; a < 3; a++) {
         push[a] = step->gravity[a] * step->dt;
     }
     step->kernels->sum(grid, step->sets, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
-    bool touches = false;
-    for (int i = 0; i < step->colliders && !touches; i++) {
-        touches = rp_collider_near_block(&step->collider[i], &grid->layout, node_page->block);
-    }
-    if (touches) {
-        rp_colliders_apply(step->collider, step->colliders, &grid->layout, node_page->block,
-                           step->dt, rp_grid_nodes(grid, RP_CH_MOMENTUM, (rp_local)page));
-    }
+    rp_touches_apply(&l->touches, grid, (rp_local)page, step->dt);
     if (grid->channels > RP_CH_IMPULSE) {
         step->kernels->change(grid, (rp_local)page);
     }
@@ -242,6 +235,8 @@ static rp_result explicit_step(void *state, rp_step *step)
     if (l.dropped == NULL || l.report == NULL) {
         return RP_ERR_MEMORY;
     }
+    RP_TRY(rp_touches_find(&l.touches, step->collider, step->colliders, step->grid, step->threads,
+                           step->scratch));
     for (int i = 0; i < step->sets; i++) {
         if (rp_set_has_mass(&step->set[i])) {
             l.job = transfer_job(step, i);
@@ -254,6 +249,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     for (rp_local p = 0; p < step->grid->pages; p++) {
         step->stats->dropped_momentum += l.dropped[p];
     }
+    rp_touches_sum(&l.touches, step->grid->pages, step->load);
     stage_done(step->stats, RP_STAGE_GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
