@@ -189,6 +189,38 @@ RP_API rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, 
 RP_API rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count,
                                  int64_t *removed);
 
+/// A source that pours particles in layers one spacing thick. The layer is the cut of the shape
+/// with the plane through the middle of its bounds, across the velocity.
+typedef struct rp_emitter_def {
+    rp_material material;
+    const rp_shape *shape;
+    double velocity[3]; ///< [m/s]; layers leave with it
+    double rate;        ///< [kg/s]; 0: as the velocity brings it. 2D: per metre
+    double volume;      ///< stop after this much [m^3]; 0: no end. 2D: [m^2]
+    double start, stop; ///< pours from one to the other [s]; stop may be infinite
+    double spacing;     ///< of particles [m]; 0: two along each axis of a grid cell
+    int field;
+    const char *name; ///< for messages; copied; NULL: by its number
+    uint32_t cookie;
+} rp_emitter_def;
+/// Pours from the start without end; material, shape and velocity must be set.
+RP_API rp_emitter_def rp_default_emitter_def(void);
+RP_API rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def);
+
+/// A region in which particles vanish. It is looked at whenever some particle has gone about a cell
+/// further, and at the end of a frame.
+RP_API rp_result rp_world_add_sink(rp_world *world, const rp_shape *shape);
+
+/// What becomes of a particle that leaves the domain.
+typedef enum rp_leave {
+    RP_LEAVE_STOP,   ///< the step fails with a sentence that names it
+    RP_LEAVE_REMOVE, ///< it is removed, and counted
+    RP_LEAVE_CLAMP,  ///< it is put back onto the border and stops across it, and is counted
+} rp_leave;
+/// A box that particles should stay in, along axes where it is finite; looked at as sinks are.
+RP_API rp_result rp_world_set_domain(rp_world *world, const double lower[3], const double upper[3],
+                                     rp_leave leave);
+
 typedef enum rp_contact {
     RP_STICKY,   ///< what touches it moves with it
     RP_SLIP,     ///< slides along, never lifts off
@@ -285,6 +317,8 @@ typedef struct rp_stats {
     rp_limiter limiter;      ///< what bounded it
     int64_t particles;       ///< alive
     int64_t born, removed;   ///< since the start, initial ones included in born
+    int64_t sunk, left;      ///< of the removed: in sinks, and by leaving the domain
+    int64_t clamped;         ///< times that a particle was put back into the domain
     double max_speed;        ///< of any particle [m/s]
     double max_gradient;     ///< Frobenius norm of the velocity gradient [1/s]
     double dropped_momentum; ///< on nodes too light to carry a velocity, summed over all steps [kg

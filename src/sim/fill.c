@@ -385,6 +385,19 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *box, int64_t *adde
     return result;
 }
 
+rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, double volume,
+                              const double (*position)[3], const double velocity[3], rp_local count)
+{
+    uint16_t group;
+    RP_TRY(rp_set_reserve_births(&world->set, count));
+    RP_TRY(add_group(world, material, field, volume, &group));
+    for (rp_local i = 0; i < count; i++) {
+        put_birth(world, i, position[i], velocity, NULL);
+    }
+    finish_births(world, count, group);
+    return RP_OK;
+}
+
 rp_points_def rp_default_points_def(void) { return (rp_points_def){.cookie = RP_DEF_COOKIE}; }
 
 rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_t *first)

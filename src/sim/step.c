@@ -117,6 +117,7 @@ static void note_loads(rp_world *world, bool frame_ends)
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
+    RP_TRY(rp_world_pour(world));
     rp_matter matter;
     rp_step step = rp_world_make_step(world, &matter);
     RP_TRY(rp_world_gravity(world, step.gravity));
@@ -151,7 +152,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     } else {
         world->time.part += step.dt * world->def.fps;
     }
-    return RP_OK;
+    return frame_ends || rp_set_wants_sort(&world->set) ? rp_world_drain(world) : RP_OK;
 }
 
 static rp_result check_steppable(const rp_world *world)

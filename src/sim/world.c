@@ -125,6 +125,10 @@ static void register_state(rp_world *world)
                           sizeof(rp_load) / sizeof(double));
     rp_registry_add(r, "stats/born", &stats->born, sizeof stats->born);
     rp_registry_add(r, "stats/removed", &stats->removed, sizeof stats->removed);
+    rp_registry_add(r, "stats/sunk", &stats->sunk, sizeof stats->sunk);
+    rp_registry_add(r, "stats/left", &stats->left, sizeof stats->left);
+    rp_registry_add(r, "stats/clamped", &stats->clamped, sizeof stats->clamped);
+    rp_registry_add_table(r, "emitters/layers", world->layers, 1);
     rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
     rp_registry_add(r, "stats/dt", &stats->dt, sizeof stats->dt);
     rp_registry_add(r, "stats/limiter", &stats->limiter, sizeof stats->limiter);
@@ -180,6 +184,7 @@ void rp_world_destroy(rp_world *world)
     for (int i = 0; i < world->colliders; i++) {
         rp_shape_release(world->collider[i].shape);
     }
+    rp_pour_free(world);
     rp_plan_free(world);
     rp_buffer_free(&world->group_reals, a);
     rp_buffer_free(&world->group_laws, a);

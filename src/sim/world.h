@@ -5,7 +5,12 @@
 #include "core/grid.h"
 #include "solver/solver.h"
 
-enum { RP_MATERIAL_LIMIT = 256, RP_COLLIDER_LIMIT = 256 };
+enum {
+    RP_MATERIAL_LIMIT = 256,
+    RP_COLLIDER_LIMIT = 256,
+    RP_EMITTER_LIMIT = 64,
+    RP_SINK_LIMIT = 64
+};
 
 // Particles per block of a world that is only planned: open addressing, count 0 is free.
 typedef struct rp_plan_block {
@@ -26,6 +31,26 @@ typedef struct rp_load {
     double given[6];            // momentum and angular momentum since then [kg m/s], [kg m^2/s]
 } rp_load;
 
+typedef struct rp_emitter {
+    // described once
+    rp_material material;
+    int field;
+    double velocity[3], start, stop;
+    double interval;    // between layers [s]
+    double layers_most; // how many there are in all; may be infinite
+    double spacing;
+    double volume;  // of a particle [m^3]
+    rp_buffer site; // double[sites][3]: where the particles of a layer are
+    int32_t sites;
+    char name[32];
+} rp_emitter;
+
+typedef struct rp_domain {
+    double lower[3], upper[3]; // infinite where there is none
+    rp_leave leave;
+    bool set;
+} rp_domain;
+
 struct rp_world {
     // described once
     rp_world_def def;
@@ -39,6 +64,11 @@ struct rp_world {
     int materials;
     rp_collider collider[RP_COLLIDER_LIMIT];
     int colliders;
+    rp_emitter emitter[RP_EMITTER_LIMIT];
+    int emitters;
+    rp_shape *sink[RP_SINK_LIMIT];
+    int sinks;
+    rp_domain domain;
     int threads;
 
     // what kernels read of the groups, kept beside set.group
@@ -52,6 +82,7 @@ struct rp_world {
     rp_time time;
     uint64_t next_id;
     double newborn_speed, newborn_gradient;
+    double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
     rp_load load[RP_COLLIDER_LIMIT];
     double step_load[RP_COLLIDER_LIMIT][6]; // of the step that is being taken
     rp_registry registry;
@@ -67,6 +98,18 @@ struct rp_world {
 // Room for this many groups in all, then one group more, which cannot fail.
 rp_result rp_world_reserve_groups(rp_world *world, int groups);
 uint16_t rp_world_put_group(rp_world *world, const rp_group *group);
+
+// Births from outside of fill.c: `count` particles of one volume, at rest in every column but
+// these.
+rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, double volume,
+                              const double (*position)[3], const double velocity[3],
+                              rp_local count);
+
+// Let emitters pour what is due at the start of a step.
+rp_result rp_world_pour(rp_world *world);
+// Remove what is in sinks, see to what has left the domain.
+rp_result rp_world_drain(rp_world *world);
+void rp_pour_free(rp_world *world);
 
 // One particle that a plan counts.
 rp_result rp_plan_count(rp_world *world, const double x[3], int field);

@@ -1,0 +1,431 @@
+// What comes and goes while a world runs: emitters, sinks, and the border of the domain.
+#include "base/hash.h"
+#include "base/result.h"
+#include "base/threads.h"
+#include "sim/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- emitters ----
+
+rp_emitter_def rp_default_emitter_def(void)
+{
+    return (rp_emitter_def){.stop = INFINITY, .cookie = RP_DEF_COOKIE};
+}
+
+static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
+{
+    if (def->cookie != RP_DEF_COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter: start from rp_default_emitter_def()");
+    }
+    if (world->emitters == RP_EMITTER_LIMIT) {
+        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d emitters", RP_EMITTER_LIMIT);
+    }
+    if (def->material.index >= world->materials) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.material: want one that was added to this world");
+    }
+    if (def->field < 0 || def->field >= world->def.fields) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.field: want 0 to %d, got %d",
+                       world->def.fields - 1, def->field);
+    }
+    if (def->shape == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.shape: want a shape, got NULL");
+    }
+    if (!(def->rate >= 0.0 && isfinite(def->rate))) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.rate: want > 0 kg/s, got %g", def->rate);
+    }
+    if (!(def->volume >= 0.0 && isfinite(def->volume))) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.volume: want > 0 m^3, got %g", def->volume);
+    }
+    if (!(def->start >= 0.0 && isfinite(def->start))) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.start: want >= 0 s, got %g", def->start);
+    }
+    if (!(def->stop > def->start)) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.stop: want more than emitter.start = %g s, got %g",
+                       def->start, def->stop);
+    }
+    if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.spacing: want > 0 m, got %g", def->spacing);
+    }
+    return RP_OK;
+}
+
+// Two directions that span the layer with the first one, which is the way out.
+static void span(const double way[3], int dim, double side[2][3])
+{
+    memset(side, 0, 2 * sizeof *side);
+    if (dim == 2) {
+        side[0][0] = -way[1];
+        side[0][1] = way[0];
+        return;
+    }
+    // start from the axis that the way is least along
+    int least = 0;
+    for (int a = 1; a < 3; a++) {
+        least = fabs(way[a]) < fabs(way[least]) ? a : least;
+    }
+    double length2 = 0.0;
+    for (int a = 0; a < 3; a++) {
+        side[0][a] = (a == least) - way[least] * way[a];
+        length2 += side[0][a] * side[0][a];
+    }
+    for (int a = 0; a < 3; a++) {
+        side[0][a] /= sqrt(length2);
+    }
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        side[1][a] = way[b] * side[0][c] - way[c] * side[0][b];
+    }
+}
+
+// Sites on a square lattice in the plane of the layer, as far as they lie in the shape. Counts when
+// `out` is NULL.
+static int64_t list_sites(const rp_world *world, const rp_shape *shape, const double way[3],
+                          double spacing, double (*out)[3])
+{
+    const int dim = world->def.dimension;
+    double lower[3], upper[3], middle[3] = {0}, side[2][3], reach2 = 0.0;
+    rp_shape_bounds(shape, dim, lower, upper);
+    for (int a = 0; a < dim; a++) {
+        middle[a] = 0.5 * (lower[a] + upper[a]);
+        reach2 += 0.25 * (upper[a] - lower[a]) * (upper[a] - lower[a]);
+    }
+    span(way, dim, side);
+    const int64_t n = (int64_t)(sqrt(reach2) / spacing) + 1, m = dim == 3 ? n : 0;
+    int64_t sites = 0;
+    for (int64_t i = -n; i < n; i++) {
+        for (int64_t j = -m; j <= (m > 0 ? m - 1 : 0); j++) {
+            double x[3] = {0};
+            for (int a = 0; a < dim; a++) {
+                x[a] = middle[a] + spacing * (((double)i + 0.5) * side[0][a] +
+                                              (m > 0 ? (double)j + 0.5 : 0.0) * side[1][a]);
+            }
+            if (rp_shape_distance(shape, x, NULL) <= 0.0) {
+                if (out != NULL) {
+                    memcpy(out[sites], x, sizeof x);
+                }
+                sites++;
+            }
+        }
+    }
+    return sites;
+}
+
+static rp_result make_emitter(const rp_world *world, const rp_emitter_def *def, rp_emitter *e)
+{
+    const int dim = world->def.dimension;
+    double lower[3], upper[3], way[3] = {0}, speed2 = 0.0, span2 = 0.0;
+    *e = (rp_emitter){.material = def->material,
+                      .field = def->field,
+                      .start = def->start,
+                      .stop = def->stop,
+                      .spacing = def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx};
+    for (int a = 0; a < dim; a++) {
+        e->velocity[a] = def->velocity[a];
+        speed2 += def->velocity[a] * def->velocity[a];
+    }
+    if (!(speed2 > 0.0 && isfinite(speed2))) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "emitter.velocity: want a direction and a speed, got %g m/s", sqrt(speed2));
+    }
+    if (!rp_shape_bounds(def->shape, dim, lower, upper)) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.shape: want one of finite size");
+    }
+    for (int a = 0; a < dim; a++) {
+        way[a] = e->velocity[a] / sqrt(speed2);
+        span2 += (upper[a] - lower[a]) * (upper[a] - lower[a]);
+    }
+    if (!(pow(sqrt(span2) / e->spacing, dim - 1) < 1e8)) {
+        return rp_fail(RP_ERR_LIMIT,
+                       "emitter.spacing: %g m gives more than a hundred million "
+                       "particles a layer",
+                       e->spacing);
+    }
+    const int64_t sites = list_sites(world, def->shape, way, e->spacing, NULL);
+    if (sites == 0 || sites > INT32_MAX / 4) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.shape: %lld particles fit into a layer of it",
+                       (long long)sites);
+    }
+    RP_TRY(rp_buffer_reserve(&e->site, &world->allocator, (size_t)sites * 3 * sizeof(double), 0,
+                             "the layer of an emitter"));
+    e->sites = (int32_t)list_sites(world, def->shape, way, e->spacing, e->site.data);
+    e->volume = pow(e->spacing, dim);
+    const double layer = e->volume * e->sites,
+                 density = world->material[def->material.index].density;
+    e->interval = e->spacing / sqrt(speed2);
+    if (def->rate > 0.0) {
+        const double interval = density * layer / def->rate;
+        if (interval < e->interval * (1.0 - 1e-9)) {
+            rp_buffer_free(&e->site, &world->allocator);
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "emitter.rate: %g kg/s do not fit through this shape at %g m/s, at most "
+                           "%g kg/s do: want a larger shape or velocity",
+                           def->rate, sqrt(speed2), density * layer / e->interval);
+        }
+        e->interval = interval;
+    }
+    e->layers_most = def->volume > 0.0 ? fmax(1.0, round(def->volume / layer)) : INFINITY;
+    return RP_OK;
+}
+
+rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
+{
+    rp_emitter *e = &world->emitter[world->emitters];
+    RP_TRY(check_emitter(world, def));
+    RP_TRY(make_emitter(world, def, e));
+    if (def->name != NULL) {
+        snprintf(e->name, sizeof e->name, "%s", def->name);
+    } else {
+        snprintf(e->name, sizeof e->name, "%d", world->emitters);
+    }
+    world->emitters++;
+    rp_registry_set_rows(&world->registry, "emitters/layers", world->emitters);
+    return RP_OK;
+}
+
+// One layer, `since` seconds after it was due: jittered within the layer, and as far out as it has
+// come by then.
+static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
+{
+    const int dim = world->def.dimension;
+    const double(*site)[3] = e->site.data;
+    double(*x)[3] = rp_arena_get(&world->scratch, (size_t)e->sites * sizeof *x, "a layer");
+    if (x == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    for (int32_t i = 0; i < e->sites; i++) {
+        memset(x[i], 0, sizeof x[i]);
+        for (int a = 0; a < dim; a++) {
+            const uint64_t id = world->next_id + (uint64_t)i;
+            const double u =
+                rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)a)) - 0.5;
+            x[i][a] = site[i][a] + 0.5 * e->spacing * u + since * e->velocity[a];
+        }
+    }
+    return rp_world_give_birth(world, e->material, e->field, e->volume, x, e->velocity, e->sites);
+}
+
+rp_result rp_world_pour(rp_world *world)
+{
+    const double now = rp_world_time(world);
+    for (int i = 0; i < world->emitters; i++) {
+        const rp_emitter *e = &world->emitter[i];
+        for (;;) {
+            const double due = e->start + world->layers[i] * e->interval;
+            if (due > now || due >= e->stop || world->layers[i] >= e->layers_most) {
+                break;
+            }
+            rp_arena_reset(&world->scratch);
+            RP_TRY(pour_layer(world, e, now - due));
+            world->layers[i]++;
+        }
+    }
+    return RP_OK;
+}
+
+// ---- sinks and the border ----
+
+rp_result rp_world_add_sink(rp_world *world, const rp_shape *shape)
+{
+    if (world->sinks == RP_SINK_LIMIT) {
+        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d sinks", RP_SINK_LIMIT);
+    }
+    if (shape == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "sink.shape: want a shape, got NULL");
+    }
+    world->sink[world->sinks++] = rp_shape_retain(shape);
+    return RP_OK;
+}
+
+rp_result rp_world_set_domain(rp_world *world, const double lower[3], const double upper[3],
+                              rp_leave leave)
+{
+    for (int a = 0; a < world->def.dimension; a++) {
+        if (!(lower[a] < upper[a])) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "domain.upper[%d]: want more than domain.lower[%d] = %g, got %g", a, a,
+                           lower[a], upper[a]);
+        }
+    }
+    if (leave != RP_LEAVE_STOP && leave != RP_LEAVE_REMOVE && leave != RP_LEAVE_CLAMP) {
+        return rp_fail(RP_ERR_ARGUMENT, "domain.leave: want one of rp_leave, got %d", (int)leave);
+    }
+    world->domain = (rp_domain){.leave = leave, .set = true};
+    memcpy(world->domain.lower, lower, sizeof world->domain.lower);
+    memcpy(world->domain.upper, upper, sizeof world->domain.upper);
+    return RP_OK;
+}
+
+void rp_pour_free(rp_world *world)
+{
+    for (int i = 0; i < world->emitters; i++) {
+        rp_buffer_free(&world->emitter[i].site, &world->allocator);
+    }
+    for (int i = 0; i < world->sinks; i++) {
+        rp_shape_release(world->sink[i]);
+    }
+}
+
+// What a page's thread finds; added up in page order.
+typedef struct drained {
+    int32_t sunk, left, clamped;
+    rp_local leaver; // a slot outside a domain that must not be left, or -1
+} drained;
+
+typedef struct draining {
+    rp_world *world;
+    drained *page;
+} draining;
+
+static bool is_sunk(const rp_world *world, const double x[3])
+{
+    for (int i = 0; i < world->sinks; i++) {
+        if (rp_shape_distance(world->sink[i], x, NULL) < 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_left(const rp_domain *d, int dim, const double x[3])
+{
+    bool left = false;
+    for (int a = 0; a < dim && d->set; a++) {
+        left = left || x[a] < d->lower[a] || x[a] > d->upper[a];
+    }
+    return left;
+}
+
+// Can a particle of this page be in a sink or outside? From its middle, with what may stick out.
+static bool is_concerned(const rp_world *world, const rp_page *page)
+{
+    const rp_layout *l = &world->set.layout;
+    double middle[3] = {0}, reach2 = 0.0;
+    bool concerned = false;
+    for (int a = 0; a < l->dim; a++) {
+        const double half = 0.5 * l->cells[a] + 2.0;
+        middle[a] = l->h * (page->block[a] * l->cells[a] + 0.5 * l->cells[a] + l->shift);
+        reach2 += half * half;
+        concerned =
+            concerned || (world->domain.set && (middle[a] - half * l->h < world->domain.lower[a] ||
+                                                middle[a] + half * l->h > world->domain.upper[a]));
+    }
+    for (int i = 0; i < world->sinks; i++) {
+        concerned =
+            concerned || rp_shape_distance(world->sink[i], middle, NULL) < l->h * sqrt(reach2);
+    }
+    return concerned;
+}
+
+// Onto the border, and at rest across it.
+static void clamp(rp_world *world, const rp_page *page, rp_local slot, const double x[3])
+{
+    const rp_layout *l = &world->set.layout;
+    for (int a = 0; a < l->dim; a++) {
+        const double inside = fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a]);
+        if (inside == x[a]) {
+            continue;
+        }
+        void *at = rp_set_at(&world->set, RP_COL_POSITION, slot, a);
+        void *v = rp_set_at(&world->set, RP_COL_VELOCITY, slot, a);
+        const double local = inside / l->h - l->shift - (double)page->block[a] * l->cells[a];
+        if (l->precision == RP_SINGLE) {
+            *(int32_t *)at = (int32_t)floor(local * (1 << RP_FIXED_BITS));
+            *(float *)v = 0.0f;
+        } else {
+            *(double *)at = local;
+            *(double *)v = 0.0;
+        }
+    }
+}
+
+static void drain_page(void *context, int64_t index, int thread)
+{
+    (void)thread;
+    const draining *d = context;
+    rp_world *world = d->world;
+    rp_set *set = &world->set;
+    const rp_page *page = &rp_set_page(set)[index];
+    drained found = {.leaver = -1};
+    for (rp_local i = 0; i < page->count && is_concerned(world, page); i++) {
+        const rp_local slot = page->first + i;
+        uint16_t *group = rp_set_at(set, RP_COL_GROUP, slot, 0);
+        double x[3] = {0};
+        for (int a = 0; a < set->layout.dim; a++) {
+            x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, page);
+        }
+        if (*group == RP_GROUP_DEAD) {
+            continue;
+        }
+        const bool sunk = is_sunk(world, x);
+        const bool left = !sunk && has_left(&world->domain, set->layout.dim, x);
+        if (sunk || (left && world->domain.leave == RP_LEAVE_REMOVE)) {
+            *group = RP_GROUP_DEAD; // counted by the caller, page by page
+            found.sunk += sunk;
+            found.left += left;
+        } else if (left && world->domain.leave == RP_LEAVE_CLAMP) {
+            clamp(world, page, slot, x);
+            found.clamped++;
+        } else if (left && found.leaver < 0) {
+            found.leaver = slot;
+        }
+    }
+    d->page[index] = found;
+}
+
+static rp_result blame_leaver(rp_world *world, const rp_page *page, rp_local slot)
+{
+    const rp_set *set = &world->set;
+    double x[3] = {0};
+    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+    rp_failure *f = &world->failure;
+    *f = (rp_failure){.particle = *(uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0),
+                      .material = {rp_set_group(set)[group].material},
+                      .step = world->time.step,
+                      .dt = world->stats.dt,
+                      .limiter = world->stats.limiter};
+    for (int a = 0; a < set->layout.dim; a++) {
+        x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, page);
+        f->cell[a] = (int64_t)floor(x[a] / set->layout.h);
+    }
+    world->failed = true;
+    return rp_fail(RP_ERR_DIVERGED,
+                   "particle %llu of material %d has left the domain: it is at (%g, %g, %g) m, in "
+                   "cell (%lld, %lld, %lld), after step %lld of dt %g s, bounded by %s",
+                   (unsigned long long)f->particle, f->material.index, x[0], x[1], x[2],
+                   (long long)f->cell[0], (long long)f->cell[1], (long long)f->cell[2],
+                   (long long)f->step, f->dt, rp_limiter_name(f->limiter));
+}
+
+rp_result rp_world_drain(rp_world *world)
+{
+    rp_set *set = &world->set;
+    if (world->sinks == 0 && !world->domain.set) {
+        return RP_OK;
+    }
+    rp_arena_reset(&world->scratch);
+    draining d = {.world = world};
+    d.page = rp_arena_get(&world->scratch, (size_t)set->pages * sizeof *d.page, "drained pages");
+    if (d.page == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    rp_parallel_for(world->threads, set->pages, 16, drain_page, &d);
+    for (rp_local p = 0; p < set->pages; p++) {
+        const drained *found = &d.page[p];
+        set->doomed += found->sunk + found->left;
+        world->stats.removed += found->sunk + found->left;
+        world->stats.sunk += found->sunk;
+        world->stats.left += found->left;
+        world->stats.clamped += found->clamped;
+        if (found->clamped > 0) {
+            set->travel = 2.0 * RP_TRAVEL_LIMIT; // some may be far from their page now: sort first
+        }
+        if (found->leaver >= 0 && !world->failed) {
+            return blame_leaver(world, &rp_set_page(set)[p], found->leaver);
+        }
+    }
+    return RP_OK;
+}
