@@ -16,8 +16,8 @@
 
 // Everything that a run writes, besides its frames.
 static const char *const RUN_FILES[] = {
-    "run.json",  "scene.lua", "scene.resolved.json", "run.log",
-    "stats.csv", "state.hdf", "failure.hdf",
+    "run.json",  "scene.lua",  "scene.resolved.json", "run.log",
+    "stats.csv", "forces.csv", "state.hdf",           "failure.hdf",
 };
 static const char SERIES[] = "frames/frame.hdf.series";
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
@@ -320,18 +320,18 @@ rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t 
     return RP_OK;
 }
 
-// ---- stats.csv ----
+// ---- tables ----
 
-rp_result rp_stats_append(const rp_folder *folder, const char *line)
+rp_result rp_table_append(const rp_folder *folder, const char *name, const char *lines)
 {
     char path[RP_PATH];
-    rp_folder_path(folder, "stats.csv", path);
+    rp_folder_path(folder, name, path);
     const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0) {
         return rp_file_cannot("write", path, errno);
     }
-    const size_t size = strlen(line);
-    const ssize_t wrote = write(file, line, size);
+    const size_t size = strlen(lines);
+    const ssize_t wrote = write(file, lines, size);
     const int error = wrote < 0 ? errno : ENOSPC;
     if (wrote != (ssize_t)size) {
         close(file);
@@ -340,12 +340,12 @@ rp_result rp_stats_append(const rp_folder *folder, const char *line)
     return close(file) == 0 ? RP_OK : rp_file_cannot("write", path, errno);
 }
 
-rp_result rp_stats_cut(const rp_folder *folder, const char *header, int64_t frame)
+rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header, int64_t frame)
 {
     char path[RP_PATH], *text;
     size_t size;
-    rp_folder_path(folder, "stats.csv", path);
-    if (access(path, F_OK) != 0 || rp_folder_read(folder, "stats.csv", &text, &size) != RP_OK) {
+    rp_folder_path(folder, name, path);
+    if (access(path, F_OK) != 0 || rp_folder_read(folder, name, &text, &size) != RP_OK) {
         rp_log(RP_LOG_WARNING, "%s is missing: the lines of earlier frames are lost", path);
         return rp_file_write_all(path, header, strlen(header));
     }

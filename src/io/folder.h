@@ -34,7 +34,9 @@ rp_result rp_folder_index(const rp_folder *folder, double fps);
 // A whole file, with a 0 behind its end. @param[out] data to be freed with free()
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size);
 
-// stats.csv: one line per frame. Appending opens and closes the file, so that a kill can tear no
-// more than the last line; cutting back drops torn lines and those of frames after `frame`.
-rp_result rp_stats_append(const rp_folder *folder, const char *line);
-rp_result rp_stats_cut(const rp_folder *folder, const char *header, int64_t frame);
+// Tables with lines that begin with the number of a frame: stats.csv, forces.csv. Appending opens
+// and closes the file, so that a kill can tear no more than the last lines; cutting back drops torn
+// lines and those of frames after `frame`.
+rp_result rp_table_append(const rp_folder *folder, const char *name, const char *lines);
+rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header,
+                       int64_t frame);

@@ -28,8 +28,11 @@ struct rp_writer {
 static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
 {
     const rp_frame_words words = {.title = writer->title};
-    if (w->line[0] != '\0') {
-        RP_TRY(rp_stats_append(writer->folder, w->line));
+    if (w->stats != NULL) {
+        RP_TRY(rp_table_append(writer->folder, "stats.csv", w->stats));
+    }
+    if (w->forces != NULL) {
+        RP_TRY(rp_table_append(writer->folder, "forces.csv", w->forces));
     }
     RP_TRY(rp_frame_write(w->path, w->state, w->size, &words));
     if (w->fps > 0.0) {
@@ -66,6 +69,8 @@ static void *work(void *context)
         const double began = now();
         const rp_result result = carry_out(writer, &writer->writing);
         rp_state_free(writer->writing.state);
+        free(writer->writing.stats);
+        free(writer->writing.forces);
         pthread_mutex_lock(&writer->mutex);
         if (result != RP_OK && writer->result == RP_OK) {
             writer->result = result;

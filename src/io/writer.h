@@ -6,14 +6,15 @@
 
 typedef struct rp_writer rp_writer;
 
-// What is to be done with a state. The writer owns `state` from the moment it is handed over, and
-// does the parts in this order, so that a kill between any two of them leaves a folder that can be
-// resumed: the line of stats.csv first, since a line without its frame is cut off again.
+// What is to be done with a state. The writer owns `state` and the lines from the moment they are
+// handed over, and does the parts in this order, so that a kill between any two of them leaves a
+// folder that can be resumed: the lines of tables first, since lines without their frame are cut
+// off again.
 typedef struct rp_writing {
     char path[RP_PATH];
     void *state;
     size_t size;
-    char line[1024];          // of stats.csv; empty: none
+    char *stats, *forces;     // lines of stats.csv and forces.csv, for free(); NULL: none
     double fps;               // of the index of frames; 0: it stays as it is
     char drop_state[RP_PATH]; // a frame that no longer needs what only a restart does; empty: none
     char remove[RP_PATH];     // a file that this one makes superfluous; empty: none

@@ -162,9 +162,16 @@ static rp_result write_record(const go *g, const char *status)
 }
 
 static const char STATS_HEADER[] =
-    "frame,time_s,steps,dt_s,limiter,particles,born,removed,mass_kg,momentum_x_kg_m_s,"
+    "frame,time_s,steps,dt_s,limiter,particles,born,removed,removed_sink,removed_domain,clamped,"
+    "mass_kg,momentum_x_kg_m_s,"
     "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
     "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s,hold_s\n";
+
+static const char FORCES_HEADER[] =
+    "frame,time_s,collider,name,x_m,y_m,z_m,qx,qy,qz,qw,force_x_N,force_y_N,force_z_N,torque_x_N_m,"
+    "torque_y_N_m,torque_z_N_m\n";
+
+enum { LINE_MOST = 1024 };
 
 // Numbers as in the C locale, whatever the host has set: fields never hold a comma of their own.
 static char *put_number(char *at, double value)
@@ -177,25 +184,36 @@ static char *put_number(char *at, double value)
     return at + length;
 }
 
+static char *put_numbers(char *at, const double *value, int count)
+{
+    for (int i = 0; i < count; i++) {
+        at = put_number(at, value[i]);
+    }
+    return at;
+}
+
 static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, double writing,
-                            char line[1024])
+                            char **out)
 {
     double gravity[3], potential = 0.0;
     RP_TRY(rp_world_gravity(g->def->world, gravity));
     for (int a = 0; a < 3; a++) {
         potential -= t->mass * gravity[a] * t->center[a];
     }
-    char *at = line + sprintf(line, "%" PRId64, s->frame);
+    char *at = *out = malloc(LINE_MOST);
+    if (at == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: a line of stats.csv");
+    }
+    at += sprintf(at, "%" PRId64, s->frame);
     at = put_number(at, s->time);
     at += sprintf(at, ",%" PRId64, s->step);
     at = put_number(at, s->dt);
-    at += sprintf(at, ",%s,%" PRId64 ",%" PRId64 ",%" PRId64, rp_limiter_name(s->limiter),
-                  s->particles, s->born, s->removed);
+    at += sprintf(at, ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64,
+                  rp_limiter_name(s->limiter), s->particles, s->born, s->removed, s->sunk, s->left,
+                  s->clamped);
     const double numbers[] = {t->mass,    t->momentum[0], t->momentum[1], t->momentum[2],
                               t->kinetic, t->elastic,     potential,      s->max_speed};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        at = put_number(at, numbers[i]);
-    }
+    at = put_numbers(at, numbers, sizeof numbers / sizeof numbers[0]);
     at += sprintf(at, ",%" PRId64 ",%" PRId64, s->pages, s->sorts);
     for (int i = 0; i < RP_STAGE_COUNT; i++) {
         at = put_number(at, s->seconds[i] - g->before.seconds[i]);
@@ -206,6 +224,36 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
     return RP_OK;
 }
 
+// A line for each collider; *out stays NULL when there is none.
+static rp_result force_lines(const go *g, const rp_stats *s, char **out)
+{
+    const int colliders = rp_world_colliders(g->def->world);
+    char *at = *out = colliders > 0 ? malloc((size_t)colliders * LINE_MOST) : NULL;
+    if (colliders > 0 && at == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: lines of forces.csv");
+    }
+    for (int i = 0; i < colliders; i++) {
+        rp_collider_load load;
+        rp_world_collider_load(g->def->world, i, &load);
+        at += sprintf(at, "%" PRId64, s->frame);
+        at = put_number(at, s->time);
+        at += sprintf(at, ",%d,\"", i);
+        for (const char *c = load.name; *c != '\0'; c++) {
+            *at++ = *c == '"' || *c == '\n' || *c == '\r' ? '\'' : *c;
+        }
+        *at++ = '"';
+        at = put_numbers(at, load.pose.position, 3);
+        at = put_numbers(at, load.pose.rotation, 4);
+        at = put_numbers(at, load.force, 3);
+        at = put_numbers(at, load.torque, 3);
+        *at++ = '\n';
+    }
+    if (at != NULL) {
+        *at = '\0';
+    }
+    return RP_OK;
+}
+
 // Hand the world's state to the writer, after it has done with the last one.
 static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *totals)
 {
@@ -213,8 +261,14 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
     rp_writing w = {0};
     RP_TRY(rp_writer_wait(g->writer));
     const double written = rp_writer_seconds(g->writer);
-    RP_TRY(stats_line(g, stats, totals, written - g->written, w.line));
-    RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
+    rp_result result = stats_line(g, stats, totals, written - g->written, &w.stats);
+    result = result == RP_OK ? force_lines(g, stats, &w.forces) : result;
+    result = result == RP_OK ? rp_world_save(g->def->world, &w.state, &w.size) : result;
+    if (result != RP_OK) {
+        free(w.stats);
+        free(w.forces);
+        return result;
+    }
     rp_folder_frame(folder, stats->frame, w.path);
     w.fps = g->def->world->def.fps;
     rp_folder_path(folder, "state.hdf", w.remove);
@@ -287,6 +341,8 @@ static rp_result start_new(go *g)
     }
     rp_folder_path(&g->run->folder, "stats.csv", path);
     RP_TRY(rp_file_write_all(path, STATS_HEADER, strlen(STATS_HEADER)));
+    rp_folder_path(&g->run->folder, "forces.csv", path);
+    RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
     RP_TRY(rp_world_prepare(g->def->world));
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);
@@ -316,7 +372,8 @@ static rp_result start_again(go *g)
     rp_state_free(state);
     RP_TRY(result);
     note_other_machine(g);
-    RP_TRY(rp_stats_cut(&g->run->folder, STATS_HEADER, frame));
+    RP_TRY(rp_table_cut(&g->run->folder, "stats.csv", STATS_HEADER, frame));
+    RP_TRY(rp_table_cut(&g->run->folder, "forces.csv", FORCES_HEADER, frame));
     RP_TRY(write_record(g, "running"));
     unlink(rp_folder_path(&g->run->folder, "failure.hdf", path));
     rp_world_stats(g->def->world, &g->before);

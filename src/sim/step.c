@@ -170,6 +170,10 @@ static rp_result check_steppable(const rp_world *world)
 rp_result rp_world_prepare(rp_world *world)
 {
     RP_TRY(check_steppable(world));
+    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    for (int i = 0; i < world->colliders; i++) {
+        world->load[i].pose = rp_collider_pose(&world->collider[i]);
+    }
     rp_matter matter;
     rp_step step = rp_world_make_step(world, &matter);
     const rp_float_mode mode = rp_float_mode_enter();

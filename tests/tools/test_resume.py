@@ -84,6 +84,9 @@ class Case:
                     fail(f"{self.name}: {name} differs")
         if self.stats(whole) != self.stats(out):
             fail(f"{self.name}: stats.csv differs")
+        with open(f"{whole}/forces.csv", "rb") as a, open(f"{out}/forces.csv", "rb") as b:
+            if a.read() != b.read():
+                fail(f"{self.name}: forces.csv differs")
         left = [name for name in os.listdir(out) + os.listdir(f"{out}/frames") if name.endswith(".tmp")]
         if left or os.path.exists(f"{out}/state.hdf"):
             fail(f"{self.name}: left behind: {left or 'state.hdf'}")
