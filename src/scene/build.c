@@ -141,24 +141,58 @@ static rp_result add_particles(rp_world *world, const scene_record *r, const rp_
     return rp_world_add_particles(world, &def, NULL);
 }
 
-static rp_result add_collider(rp_world *world, const scene_record *r)
+static rp_result add_collider(rp_world *world, const rp_scene *scene, const scene_record *r)
 {
     rp_collider_def def = rp_default_collider_def();
     def.shape = rp_record_value(r, "shape")->record->shape;
     def.contact = (rp_contact)rp_record_choice(r, "contact");
     def.friction = rp_record_number(r, "friction");
     def.name = rp_record_text(r, "name");
-    if (rp_record_value(r, "motion")->kind != 0) {
-        def.motion = rp_scene_pose_of_time(r, "motion");
-    }
+    def.motion = rp_record_value(r, "motion")->kind != 0 ? rp_scene_pose_of_time(r, "motion")
+                                                         : rp_scene_even_motion(r);
+    const char *parent = rp_record_text(r, "attach");
+    def.parent = parent != NULL ? rp_scene_find_collider(scene, parent, r)->index : -1;
     return rp_world_add_collider(world, &def);
+}
+
+// A number that may have been left out.
+static double number_or(const scene_record *r, const char *key, double otherwise)
+{
+    return rp_record_value(r, key)->kind != 0 ? rp_record_number(r, key) : otherwise;
+}
+
+static rp_result add_emitter(rp_world *world, const scene_record *r, const rp_material *materials)
+{
+    rp_emitter_def def = rp_default_emitter_def();
+    def.material = materials[rp_record_value(r, "material")->record->index];
+    def.shape = rp_record_value(r, "shape")->record->shape;
+    memcpy(def.velocity, rp_record_vector(r, "velocity"), sizeof def.velocity);
+    def.rate = number_or(r, "rate", 0.0);
+    def.volume = number_or(r, "volume", 0.0);
+    def.start = rp_record_number(r, "start");
+    def.stop = number_or(r, "stop", INFINITY);
+    def.spacing = number_or(r, "spacing", 0.0);
+    def.name = rp_record_text(r, "name");
+    return rp_world_add_emitter(world, &def);
+}
+
+static rp_result set_domain(rp_world *world, const scene_record *r)
+{
+    double lower[3] = {-INFINITY, -INFINITY, -INFINITY}, upper[3] = {INFINITY, INFINITY, INFINITY};
+    for (int a = 0; a < rp_world_dimension(world); a++) {
+        if (!rp_record_value(r, "periodic")->axes[a]) {
+            lower[a] = rp_record_vector(r, "min")[a];
+            upper[a] = rp_record_vector(r, "max")[a];
+        }
+    }
+    return rp_world_set_domain(world, lower, upper, (rp_leave)rp_record_choice(r, "leave"));
 }
 
 // All of it
 // --------------------------------------------------------------------------------------------------------
 
-static rp_result add_record(rp_world *world, const scene_record *r, rp_material *materials,
-                            bool empty)
+static rp_result add_record(rp_world *world, const rp_scene *scene, const scene_record *r,
+                            rp_material *materials, bool empty)
 {
     if (r->word->kind == WORD_MATERIAL) {
         return add_material(world, r, &materials[r->index]);
@@ -167,9 +201,15 @@ static rp_result add_record(rp_world *world, const scene_record *r, rp_material 
         return empty ? RP_OK : add_particles(world, r, materials);
     }
     if (strcmp(r->word->name, "collider") == 0) {
-        return add_collider(world, r);
+        return add_collider(world, scene, r);
     }
-    return RP_OK;
+    if (strcmp(r->word->name, "emitter") == 0) {
+        return add_emitter(world, r, materials);
+    }
+    if (strcmp(r->word->name, "sink") == 0) {
+        return rp_world_add_sink(world, rp_record_value(r, "shape")->record->shape);
+    }
+    return strcmp(r->word->name, "domain") == 0 ? set_domain(world, r) : RP_OK;
 }
 
 rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, rp_world **out)
@@ -193,7 +233,7 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     rp_result result = rp_world_create(&w, &world);
     for (const scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
         at = r;
-        result = add_record(world, r, materials, def->empty);
+        result = add_record(world, scene, r, materials, def->empty);
     }
     free(materials);
     if (result != RP_OK) {

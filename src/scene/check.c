@@ -148,6 +148,41 @@ static rp_result check_collider(rp_scene *scene, scene_record *r)
                               "want none with sticky contact, where nothing slides, got %g",
                               rp_record_number(r, "friction"));
     }
+    const scene_value *spin = rp_record_value(r, "spin");
+    if (spin->kind != 0 && is_zero(rp_record_vector(spin->record, "axis"))) {
+        return rp_record_fail(scene, r, "spin", "want an axis that is not 0, got 0");
+    }
+    const char *parent = rp_record_text(r, "attach");
+    if (parent != NULL && rp_scene_find_collider(scene, parent, r) == NULL) {
+        return rp_record_fail(scene, r, "attach", "want the name of an earlier collider, got '%s'",
+                              parent);
+    }
+    return RP_OK;
+}
+
+const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *name,
+                                           const scene_record *before)
+{
+    const scene_record *r = rp_record_find(scene->first, "collider");
+    for (; r != NULL && r != before; r = rp_record_find(r->next, "collider")) {
+        const char *own = rp_record_text(r, "name");
+        if (own != NULL && strcmp(own, name) == 0) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static rp_result check_emitter(rp_scene *scene, scene_record *r)
+{
+    if (is_zero(rp_record_vector(r, "velocity"))) {
+        return rp_record_fail(scene, r, "velocity", "want a vector that is not 0, got 0");
+    }
+    const double start = rp_record_number(r, "start");
+    if (rp_record_value(r, "stop")->kind != 0 && !(rp_record_number(r, "stop") > start)) {
+        return rp_record_fail(scene, r, "stop", "want > start, which is %g s, got %g", start,
+                              rp_record_number(r, "stop"));
+    }
     return RP_OK;
 }
 
@@ -185,10 +220,8 @@ static rp_result check_domain(rp_scene *scene, scene_record *r)
 {
     const double *lower = rp_record_vector(r, "min"), *upper = rp_record_vector(r, "max");
     const double dx = rp_record_number(scene->said, "dx");
-    bool any = false;
     for (int a = 0; a < scene->dimension; a++) {
         const bool periodic = rp_record_value(r, "periodic")->axes[a];
-        any = any || periodic;
         if (!(lower[a] < upper[a])) {
             return rp_record_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
                                   axis_name[a], lower[a], upper[a]);
@@ -206,10 +239,6 @@ static rp_result check_domain(rp_scene *scene, scene_record *r)
                                   block, block * dx, axis_name[a], upper[a] - lower[a],
                                   (upper[a] - lower[a]) / dx);
         }
-    }
-    if (!any) {
-        return rp_record_fail(scene, r, "periodic",
-                              "want at least one axis; without, a domain has no effect");
     }
     return RP_OK;
 }
@@ -230,6 +259,7 @@ static rp_result check_record(rp_scene *scene, scene_record *record)
         {"material.elastic", check_material},
         {"particles", check_particles},
         {"collider", check_collider},
+        {"emitter", check_emitter},
         {"camera", check_camera},
         {"domain", check_domain},
     };

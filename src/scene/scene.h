@@ -15,8 +15,13 @@ rp_result rp_scene_check_functions(const rp_scene *scene);
 rp_vector_of_time rp_scene_vector_of_time(const scene_record *record, const char *key);
 rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const char *key);
 rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key);
+// The even motion that a collider's velocity and spin describe; no call when it has none.
+rp_pose_of_time rp_scene_even_motion(const scene_record *collider);
 
 // Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
+// The collider of that name that was said before `before`; NULL: none.
+const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *name,
+                                           const scene_record *before);
 int rp_scene_period(const rp_scene *scene, const scene_record *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.
 int rp_scene_block_cells(const rp_scene *scene, int axis);

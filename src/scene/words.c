@@ -47,6 +47,14 @@ static const scene_key pose_keys[] = {
 };
 static const scene_word pose_form = {"pose", WORD_FORM, KEYS(pose_keys)};
 
+static const scene_key spin_keys[] = {
+    {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
+     .sentence = "Of any length but 0; in 2D only the default makes sense."},
+    {"rate", TAKES_NUMBER, "degrees/s", ANY, .sentence = "Counter-clockwise when the axis points at you."},
+    {"center", TAKES_VECTOR3, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "A point that the axis goes through."},
+};
+static const scene_word spin_form = {"spin", WORD_FORM, KEYS(spin_keys)};
+
 // Words ------------------------------------------------------------------------------------------------
 
 static const scene_key param_keys[] = {
@@ -85,7 +93,11 @@ static const scene_key domain_keys[] = {
     {"min", TAKES_VECTOR, "m", ANY, .sentence = "Lower corner; 0 along periodic axes."},
     {"max", TAKES_VECTOR, "m", ANY,
      .sentence = "Upper corner; along periodic axes a multiple of 8 `dx` (4 `dx` along z) above the lower."},
-    {"periodic", TAKES_AXES, .sentence = "Along which axes what leaves on one side comes in on the other."},
+    {"periodic", TAKES_AXES, .otherwise = "{false, false, false}",
+     .sentence = "Along which axes what leaves on one side comes in on the other."},
+    {"leave", TAKES_CHOICE, .choices = CHOICES("stop", "remove", "clamp"), .otherwise = "\"stop\"",
+     .sentence = "What becomes of a particle that crosses another side: the run stops and names it, it is removed and "
+                 "counted, or it is put back onto the border and counted."},
 };
 
 static const scene_key camera_keys[] = {
@@ -168,7 +180,32 @@ static const scene_key collider_keys[] = {
      .sentence = "Coulomb coefficient. Only where things slide: not with sticky contact."},
     {"motion", TAKES_FUNCTION, .form = &pose_form, .arguments = "t", .absent = "stays where it is",
      .sentence = "Gives the pose at a time in seconds."},
+    {"velocity", TAKES_VECTOR, "m/s", ANY, .otherwise = "{0, 0, 0}", .not_with = "motion",
+     .sentence = "Moves evenly, instead of `motion`."},
+    {"spin", TAKES_TABLE, .form = &spin_form, .absent = "does not turn", .not_with = "motion",
+     .sentence = "Turns evenly, instead of `motion`; the centre goes along with `velocity`."},
+    {"attach", TAKES_STRING, .absent = "to nothing",
+     .sentence = "Name of an earlier collider that it goes along with; its own motion is then within that one's frame."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames."},
+};
+
+static const scene_key emitter_keys[] = {
+    {"material", TAKES_MATERIAL, .sentence = "What it pours."},
+    {"shape", TAKES_SHAPE,
+     .sentence = "The mouth: layers have the cross-section of its middle, across the velocity."},
+    {"velocity", TAKES_VECTOR, "m/s", ANY, .sentence = "With which layers leave; not 0."},
+    {"rate", TAKES_NUMBER, "kg/s", POSITIVE, .absent = "as much as the velocity brings",
+     .sentence = "How much it pours; more than the velocity can bring is refused. In 2D per metre."},
+    {"volume", TAKES_NUMBER, "m^3", POSITIVE, .absent = "without end", .sentence = "How much in all, to the nearest layer."},
+    {"start", TAKES_NUMBER, "s", NOT_NEGATIVE, .otherwise = "0", .sentence = "When it begins."},
+    {"stop", TAKES_NUMBER, "s", POSITIVE, .absent = "never", .sentence = "When it ends."},
+    {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "half a `dx`",
+     .sentence = "Distance between particles, and between layers at full rate."},
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages."},
+};
+
+static const scene_key sink_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "Particles inside vanish; `stats.csv` counts them."},
 };
 
 // Examples: each is a whole scene, and a test runs it --------------------------------------------------
@@ -258,6 +295,19 @@ static const char collider_example[] =
     "    end,\n"
     "}\n" GROUND;
 
+static const char emitter_example[] =
+    "scene { dx = 0.02, frames = 96 }\n"
+    "emitter {\n"
+    "    material = material.sand {}, shape = sphere { center = {0, 0.6, 0}, radius = 0.05 },\n"
+    "    velocity = {0, -1, 0}, rate = 10, stop = 2,   -- a spout that builds a pile\n"
+    "}\n" GROUND;
+
+static const char sink_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.2, 0.3, 0.2} } }\n"
+    "collider { shape = box { min = {-0.1, -0.1, -0.1}, max = {0.3, 0, 0.3} }, contact = \"separate\", friction = 0.3 }\n"
+    "sink { shape = half_space { point = {0, -0.5, 0}, normal = {0, 1, 0} } }   -- what falls off the table is gone\n";
+
 const scene_word rp_scene_words[] = {
     {"scene", WORD_ONCE, true, "scene", "What is simulated, how finely and for how long.",
      KEYS(scene_keys), scene_example},
@@ -273,13 +323,17 @@ const scene_word rp_scene_words[] = {
      KEYS(particles_keys), particles_example},
     {"collider", WORD_MANY, false, "colliders", "Something solid that particles run into.",
      KEYS(collider_keys), collider_example},
+    {"emitter", WORD_MANY, false, "emitters", "Pours a material in layers one spacing thick.",
+     KEYS(emitter_keys), emitter_example},
+    {"sink", WORD_MANY, false, "sinks", "Where particles vanish.",
+     KEYS(sink_keys), sink_example},
     {"half_space", WORD_SHAPE, false, NULL, "Everything on one side of a plane, such as the ground.",
      KEYS(half_space_keys), half_space_example},
     {"sphere", WORD_SHAPE, false, NULL, "A ball; in 2D a disc.",
      KEYS(sphere_keys), sphere_example},
     {"box", WORD_SHAPE, false, NULL, "A box along the axes; in 2D a rectangle.",
      KEYS(box_keys), box_example},
-    {"domain", WORD_ONCE, false, "domain", "Makes space repeat along some axes. Without it space has no end.",
+    {"domain", WORD_ONCE, false, "domain", "A box that particles should stay in, and along which axes space repeats. Without it space has no end.",
      KEYS(domain_keys), domain_example},
     {"camera", WORD_ONCE, false, "camera", "Where pictures are taken from. Without it they find their own place.",
      KEYS(camera_keys), camera_example},
