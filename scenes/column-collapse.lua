@@ -2,7 +2,7 @@
 --
 --   repose run column-collapse --set friction_angle=25
 
-local angle = param("friction_angle", 35, "degrees: how steep a pile can be")
+local angle = param("friction_angle", 35, "degrees: inner friction")
 local height = param("height", 0.3, "m")
 local dx = param("dx", 0.01, "m: halve it for finer sand, at sixteen times the work")
 

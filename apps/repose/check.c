@@ -92,8 +92,9 @@ static void print_slopes(rp_scene *scene)
         const rp_material_def *m = rp_world_material(world, i);
         const double slope = rp_material_slope(m, rp_world_dimension(world)) * (180.0 / M_PI);
         if (m->kind == RP_SAND) {
-            printf("slope          about %.0f degrees where %s flows%s\n", slope,
-                   m->name[0] != '\0' ? m->name : "sand",
+            printf("slope          %s stays in motion above about %.0f degrees and rests below; a "
+                   "heap that collapsed ends flatter%s\n",
+                   m->name[0] != '\0' ? m->name : "sand", slope,
                    slope >= 45.0 ? "; so steep that a slope may never fail: see yield_fit" : "");
         }
     }
@@ -138,7 +139,7 @@ static int check_main(const args *a)
     char path[PATH_SIZE];
     bool wrong = false;
     forecast f = {0};
-    const int64_t frames = args_integer(a, "--frames", 0, 1000000, -1, &wrong);
+    const int64_t frames = args_integer(a, "--frames", 1, 1000000, -1, &wrong);
     const int threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
     const size_t memory = memory_limit(a, &wrong);
     rp_scene_def def = rp_default_scene_def();
@@ -158,6 +159,9 @@ static int check_main(const args *a)
     rp_scene_get_info(scene, &f.info);
     f.frames = frames >= 0 ? frames : f.info.frames;
     const int status = plan_scene(scene, memory, &f.plan);
+    if (status == 0 && f.plan.particles == 0) {
+        say("warning: the scene has no particles at the start");
+    }
     if (status == 0) {
         look_ahead(&f, threads);
         if (args_has(a, "--json")) {

@@ -59,7 +59,7 @@ static int print_frame(const char *path)
         double range[2];
         result = rp_frame_column(frame, i, &column);
         result = result == RP_OK ? column_range(frame, &column, info.particles, range) : result;
-        if (result == RP_OK) {
+        if (result == RP_OK && info.particles > 0) {
             printf("  %-14s %d  %-6s %13.6g to %-13.6g %s\n", column.name, column.comps,
                    column.unit, range[0], range[1], column.sentence);
         }
@@ -88,12 +88,10 @@ static int print_run(const char *folder)
         return status;
     }
     static const char *const facts[][2] = {
-        {"title", "title"},         {"status", "status"},
-        {"frames_done", "frames"},  {"frames", "of"},
-        {"steps", "steps"},         {"seconds", "seconds"},
-        {"precision", "precision"}, {"instruction_set", "instructions"},
-        {"threads", "threads"},     {"seed", "seed"},
-        {"host", "host"},           {"repose", "version"},
+        {"title", "title"},     {"status", "status"},       {"frames", "frames to do"},
+        {"seconds", "seconds"}, {"precision", "precision"}, {"instruction_set", "instructions"},
+        {"threads", "threads"}, {"seed", "seed"},           {"host", "host"},
+        {"repose", "version"},
     };
     printf("run            %s\n", folder);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
@@ -103,6 +101,7 @@ static int print_run(const char *folder)
     json_decref(record);
     char path[RUN_PATH];
     const int64_t last = run_last_frame(folder);
+    printf("%-14s %lld\n", "frames done", (long long)(last > 0 ? last : 0));
     if (last < 0) {
         printf("no frames yet\n");
         return EXIT_DONE;

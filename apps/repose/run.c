@@ -71,7 +71,7 @@ static int read_options(job *j)
     if (j->scene == NULL && (j->mode != RP_RUN_RESUME || !args_has(a, "-o"))) {
         return say_usage("run: want a SCENE; only --resume -o DIR does without");
     }
-    j->frames = args_integer(a, "--frames", 0, 1000000, -1, &wrong);
+    j->frames = args_integer(a, "--frames", 1, 1000000, -1, &wrong);
     j->threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
     j->save_seconds = args_number(a, "--every", 0.0, INFINITY, 60.0, &wrong);
     j->memory = memory_limit(a, &wrong);

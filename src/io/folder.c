@@ -36,8 +36,22 @@ const char *rp_folder_frame(const rp_folder *folder, int64_t frame, char out[RP_
 
 // ---- the lock ----
 
+// With the folders it is to lie in.
 static rp_result make_folder(const char *path)
 {
+    char parent[RP_PATH];
+    snprintf(parent, sizeof parent, "%s", path);
+    char *slash = strrchr(parent, '/');
+    while (slash != NULL && slash > parent && slash[1] == '\0') { // "out/" is "out"
+        *slash = '\0';
+        slash = strrchr(parent, '/');
+    }
+    if (slash != NULL && slash > parent) {
+        *slash = '\0';
+        if (access(parent, F_OK) != 0) {
+            RP_TRY(make_folder(parent));
+        }
+    }
     if (mkdir(path, 0777) == 0) {
         return RP_OK;
     }
@@ -141,7 +155,8 @@ bool rp_folder_has_run(const rp_folder *folder)
     int64_t frames = 0;
     each_frame(folder, count_frame, &frames);
     // a run begins with run.json: a process killed before that has left nothing of worth
-    return frames > 0 || access(rp_folder_path(folder, "run.json", path), F_OK) == 0;
+    return frames > 0 || access(rp_folder_path(folder, "run.json", path), F_OK) == 0 ||
+           access(rp_folder_path(folder, "stats.csv", path), F_OK) == 0;
 }
 
 typedef struct removal {

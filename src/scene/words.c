@@ -136,7 +136,8 @@ static const scene_key sand_keys[] = {
     {"name", TAKES_STRING, .otherwise = "\"sand\"", .sentence = "For messages and frames; at most 31 bytes."},
     ELASTICITY,
     {"friction_angle", TAKES_NUMBER, "degrees", FROM_BELOW(0, 90), .otherwise = "35",
-     .not_with = "friction_coefficient", .sentence = "Inner friction: roughly the slope that a pile can keep."},
+     .not_with = "friction_coefficient", .sentence = "Inner friction. `repose check` says at what slope the sand comes to rest when it flows; "
+                 "a heap that a collapse leaves is flatter."},
     {"yield_fit", TAKES_CHOICE,
      .choices = CHOICES("default", "compression", "plane_strain", "slope", "inscribed", "middle"),
      .otherwise = "\"default\"", .not_with = "friction_coefficient",
@@ -173,7 +174,7 @@ static const scene_key particles_keys[] = {
 };
 
 static const scene_key collider_keys[] = {
-    {"shape", TAKES_SHAPE, .sentence = "Solid inside."},
+    {"shape", TAKES_SHAPE, .sentence = "Solid inside. Let walls reach into the floor, or grains slip through the joint."},
     {"contact", TAKES_CHOICE, .choices = CHOICES("sticky", "slip", "separate"), .otherwise = "\"sticky\"",
      .sentence = "Sticky: what touches it moves with it; slip: slides along and never lifts off; separate: may lift off."},
     {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",

@@ -63,8 +63,8 @@ static rp_result look_around(rp_run *run)
     case RP_RUN_NEW:
         return !has_run ? RP_OK
                         : rp_fail(RP_ERR_ARGUMENT,
-                                  "%s already holds a run: resume it, overwrite "
-                                  "it, or choose another folder",
+                                  "%s already holds a run: --resume goes on with it, "
+                                  "--overwrite removes it, -o chooses another folder",
                                   run->folder.path);
     case RP_RUN_OVERWRITE:
         return has_run ? rp_folder_clear(&run->folder) : RP_OK;

@@ -206,6 +206,8 @@ void rp_world_stats(const rp_world *world, rp_stats *out)
     out->frame = world->time.frame;
     out->step = world->time.step;
     out->time = rp_world_time(world);
+    out->max_speed = fmax(out->max_speed, world->newborn_speed);
+    out->max_gradient = fmax(out->max_gradient, world->newborn_gradient);
     out->particles = world->set.count + world->set.inbox.count - world->set.doomed;
     out->pages = world->set.pages;
     out->node_pages = world->grid.pages;

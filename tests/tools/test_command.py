@@ -266,7 +266,11 @@ class Runs(Folder):
         self.write("heap.lua", heap())
         self.write("file", "")
         self.assertIn("file", self.repose("run", "heap.lua", "-o", "file", status=4).stderr)
-        self.assertIn("nowhere/out", self.repose("run", "heap.lua", "-o", "nowhere/out", status=4).stderr)
+        self.assertIn("file/out", self.repose("run", "heap.lua", "-o", "file/out", status=4).stderr)
+        self.repose("run", "heap.lua", "-o", "nowhere/at/all/", "--quiet")
+        self.write("mine/stats.csv" if os.makedirs("mine") is None else "", "my own numbers")
+        self.repose("run", "heap.lua", "-o", "mine", status=2)
+        self.assertEqual(self.read("mine/stats.csv"), "my own numbers")
 
     def test_one_process_at_a_time(self):
         self.write("heap.lua", heap(100000))
