@@ -70,9 +70,14 @@ static void on_signal(int number)
 
 void signals_catch(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    static const int numbers[] = {SIGINT, SIGTERM};
+    for (int i = 0; i < 2; i++) {
+        // what the parent wants ignored stays ignored
+        struct sigaction before, action = {.sa_handler = on_signal};
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(numbers[i], &action, NULL);
+        }
+    }
 }
 
 int signal_came(void) { return caught; }

@@ -40,7 +40,8 @@ static int print_frame(const char *path)
     rp_frame_info info;
     rp_result result = rp_frame_open(path, &frame);
     if (result != RP_OK) {
-        return say_error(result, false);
+        say_error(result, false);
+        return EXIT_FILE;
     }
     rp_frame_get_info(frame, &info);
     printf("frame          %s\n", path);

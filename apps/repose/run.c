@@ -5,6 +5,7 @@
 #include "say.h"
 #include "setup.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -148,8 +149,12 @@ static int recall(job *j)
     char kept[PATH_SIZE];
     snprintf(kept, sizeof kept, "%.*s/scene.lua", PATH_SIZE - 16, j->folder);
     j->about = json_loads(rp_run_about(j->run), 0, NULL);
-    if (j->scene != NULL && access(j->script, R_OK) != 0) {
-        return say_usage("cannot read %s", j->script), EXIT_FILE;
+    const char *needed[] = {kept, j->scene != NULL ? j->script : kept};
+    for (int i = 0; i < 2; i++) {
+        if (access(needed[i], R_OK) != 0) {
+            say_usage("cannot read %s: %s", needed[i], strerror(errno));
+            return EXIT_FILE;
+        }
     }
     if (j->scene != NULL && !same_file(j->script, kept)) {
         return say_usage("%s has changed since the run in %s was started: resume without it "
@@ -259,6 +264,10 @@ static int end_well(const job *j, rp_run_end end)
 static int go(job *j)
 {
     char *about = describe(j);
+    if (about == NULL) {
+        say_usage("out of memory: the record of a run");
+        return EXIT_FAILED;
+    }
     size_t script_size;
     const char *script = rp_scene_text(j->scene_loaded, &script_size);
     const char *resolved = rp_scene_resolved(j->scene_loaded);
@@ -288,9 +297,10 @@ static int go(job *j)
     if (result == RP_OK) {
         return end_well(j, end);
     }
-    rp_failure failure;
+    char left[PATH_SIZE + 16];
     const int status = say_error(result, true);
-    if (rp_world_failure(j->world, &failure)) {
+    snprintf(left, sizeof left, "%s/failure.hdf", j->folder);
+    if (access(left, F_OK) == 0) {
         say_usage("the last state is in %s/failure.hdf, with the guilty particles marked",
                   j->folder);
     }

@@ -49,6 +49,7 @@ int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan)
     rp_world *world;
     def.plan = true;
     def.threads = 1;
+    def.memory = memory;
     rp_result result = rp_scene_create_world(scene, &def, &world);
     if (result == RP_OK) {
         result = rp_world_plan(world, plan);

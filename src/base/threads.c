@@ -133,9 +133,25 @@ static void *work(void *number)
     return NULL;
 }
 
+// A forked child has none of the threads, and what they were doing is not its business.
+static void start_over(void)
+{
+    pool.workers = 0;
+    atomic_store(&pool.inside, 0);
+    atomic_store(&pool.sleeping, 0);
+    atomic_store(&pool.turn, 0);
+    pthread_mutex_init(&pool.busy, NULL);
+    pthread_mutex_init(&pool.mutex, NULL);
+    pthread_cond_init(&pool.wake, NULL);
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, start_over); }
+
 // As many as can be had; with fewer the loop only takes longer.
 static void grow(int workers)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     sigset_t all, before;
     sigfillset(&all); // signals belong to the host's threads
     pthread_sigmask(SIG_SETMASK, &all, &before);

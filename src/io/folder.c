@@ -1,5 +1,6 @@
 #include "io/folder.h"
 
+#include "base/number.h"
 #include "base/result.h"
 #include "io/file.h"
 #include "repose/frame.h"
@@ -71,6 +72,9 @@ static rp_result take_lock(rp_folder *folder)
     if (folder->lock < 0) {
         return rp_file_cannot("write", path, errno);
     }
+    if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0 && errno != EWOULDBLOCK) {
+        return rp_file_cannot("lock", path, errno);
+    }
     if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0) {
         const ssize_t n = read(folder->lock, holder, sizeof holder - 1);
         holder[n > 0 ? strcspn(holder, "\n") : 0] = '\0';
@@ -119,10 +123,13 @@ static int64_t frame_number(const char *name)
 {
     long long number;
     int end = 0;
-    if (sscanf(name, "frame.%lld.hdf%n", &number, &end) != 1 || end == 0 || name[end] != '\0') {
+    char again[64];
+    if (sscanf(name, "frame.%18lld.hdf%n", &number, &end) != 1 || end == 0 || name[end] != '\0') {
         return -1;
     }
-    return number;
+    // only what a run would write
+    snprintf(again, sizeof again, "frame.%06lld.hdf", number);
+    return strcmp(name, again) == 0 ? number : -1;
 }
 
 typedef void visit_frame(void *context, const char *name, int64_t number);
@@ -293,46 +300,97 @@ static int newest_first(const void *a, const void *b)
 }
 
 // When a file's state is: steps since the start; -1 when it holds none that is whole.
-static int64_t state_step(const char *path, int64_t *frame)
+static rp_result state_step(const char *path, int64_t *frame, int64_t *step)
 {
     rp_frame *file;
     rp_frame_info info;
-    if (access(path, F_OK) != 0) {
-        return -1;
+    *step = -1;
+    if (access(path, R_OK) != 0) {
+        return rp_file_cannot("read", path, errno);
     }
-    if (rp_frame_open(path, &file) != RP_OK) {
+    const rp_result result = rp_frame_open(path, &file);
+    if (result == RP_ERR_FILE) {
         rp_log(RP_LOG_WARNING, "passed over: %s", rp_last_error());
-        return -1;
+        return RP_OK;
     }
+    RP_TRY(result);
     rp_frame_get_info(file, &info);
     rp_frame_close(file);
     *frame = info.frame;
-    return info.whole ? info.step : -1;
+    *step = info.whole ? info.step : -1;
+    return RP_OK;
 }
 
-rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame)
+bool rp_folder_is_whole(const char *path)
+{
+    int64_t frame, step;
+    return state_step(path, &frame, &step) == RP_OK && step >= 0;
+}
+
+static rp_result newest_frame(const rp_folder *folder, const frame_list *list, char path[RP_PATH],
+                              int64_t *frame, int64_t *step)
+{
+    *step = -1;
+    for (size_t i = 0; i < list->count && *step < 0; i++) {
+        RP_TRY(state_step(rp_folder_frame(folder, list->number[i], path), frame, step));
+    }
+    return RP_OK;
+}
+
+rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame, bool *found)
 {
     char middle[RP_PATH];
     frame_list list = {0};
+    int64_t frame_step = -1, middle_step = -1, middle_frame = 0;
+    *found = false;
     each_frame(folder, list_frame, &list);
     if (list.count > 0) {
         qsort(list.number, list.count, sizeof *list.number, newest_first);
     }
-    int64_t frame_step = -1, middle_frame = 0;
-    for (size_t i = 0; i < list.count && frame_step < 0; i++) {
-        frame_step = state_step(rp_folder_frame(folder, list.number[i], path), frame);
-    }
+    rp_result result = list.failed ? rp_fail(RP_ERR_MEMORY, "out of memory: a list of frames")
+                                   : newest_frame(folder, &list, path, frame, &frame_step);
     free(list.number);
-    const int64_t middle_step =
-        state_step(rp_folder_path(folder, "state.hdf", middle), &middle_frame);
+    RP_TRY(result);
+    const bool has_middle = access(rp_folder_path(folder, "state.hdf", middle), F_OK) == 0;
+    if (has_middle) {
+        RP_TRY(state_step(middle, &middle_frame, &middle_step));
+    }
+    if (list.count == 0 && !has_middle) {
+        return RP_OK;
+    }
     if (frame_step < 0 && middle_step < 0) {
-        return rp_fail(RP_ERR_FILE, "%s holds no whole state to go on from", folder->path);
+        return rp_fail(RP_ERR_FILE,
+                       "%s holds frames, but no whole state to go on from; --overwrite starts anew",
+                       folder->path);
     }
     if (middle_step > frame_step) {
         *frame = middle_frame;
         strcpy(path, middle);
     }
+    *found = true;
     return RP_OK;
+}
+
+static void sweep(const rp_folder *folder, const char *sub)
+{
+    char path[RP_PATH], name[RP_PATH];
+    DIR *entries = opendir(rp_folder_path(folder, sub, path));
+    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
+        const size_t length = strlen(e->d_name);
+        if (length > 4 && strcmp(e->d_name + length - 4, ".tmp") == 0) {
+            snprintf(name, sizeof name, "%.3800s/%.255s", path, e->d_name);
+            unlink(name);
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+}
+
+void rp_folder_sweep(const rp_folder *folder)
+{
+    sweep(folder, ".");
+    sweep(folder, "frames");
 }
 
 // ---- tables ----
@@ -352,16 +410,33 @@ rp_result rp_table_append(const rp_folder *folder, const char *name, const char 
         close(file);
         return rp_file_cannot("write", path, error);
     }
+    // before the frame that it belongs to: a power cut must not leave the frame without its line
+    if (fsync(file) != 0) {
+        const int sync_error = errno;
+        close(file);
+        return rp_file_cannot("write", path, sync_error);
+    }
     return close(file) == 0 ? RP_OK : rp_file_cannot("write", path, errno);
 }
 
 rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header, int64_t frame)
 {
-    char path[RP_PATH], *text;
+    char path[RP_PATH], old[RP_PATH + 8], *text;
     size_t size;
     rp_folder_path(folder, name, path);
-    if (access(path, F_OK) != 0 || rp_folder_read(folder, name, &text, &size) != RP_OK) {
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
         rp_log(RP_LOG_WARNING, "%s is missing: the lines of earlier frames are lost", path);
+        return rp_file_write_all(path, header, strlen(header));
+    }
+    RP_TRY(rp_folder_read(folder, name, &text, &size));
+    if (size < strlen(header) || memcmp(text, header, strlen(header)) != 0) {
+        free(text);
+        snprintf(old, sizeof old, "%s.old", path);
+        if (rename(path, old) != 0) {
+            return rp_file_cannot("rename", path, errno);
+        }
+        rp_log(RP_LOG_WARNING, "%s has other columns than this version writes: kept as %s", path,
+               old);
         return rp_file_write_all(path, header, strlen(header));
     }
     // the header, then whole lines of frames up to the last one
@@ -374,9 +449,7 @@ rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *he
         }
         kept = (size_t)(end + 1 - text);
     }
-    const bool ours = kept >= strlen(header) && memcmp(text, header, strlen(header)) == 0;
-    const rp_result result = ours ? rp_file_write_all(path, text, kept)
-                                  : rp_file_write_all(path, header, strlen(header));
+    const rp_result result = rp_file_write_all(path, text, kept);
     free(text);
     return result;
 }

@@ -23,9 +23,16 @@ bool rp_folder_has_run(const rp_folder *folder);
 rp_result rp_folder_clear(const rp_folder *folder);
 
 // The file of the newest state that is whole: of the frames and state.hdf. What is damaged is
-// logged and passed over.
+// logged and passed over; what cannot be read for another reason is an error, and so is a folder
+// with states of which none is whole.
 // @param[out] frame whole frames that are done in it
-rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame);
+// @param[out] found false: there is no state of any kind yet
+rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t *frame,
+                           bool *found);
+// Can a run go on from this frame?
+bool rp_folder_is_whole(const char *path);
+// Remove temporary files that a kill has left behind.
+void rp_folder_sweep(const rp_folder *folder);
 
 // frames/frame.hdf.series: the frames that are there with their times, so that ParaView plays them
 // as they were. Made anew from the files each time.

@@ -39,10 +39,11 @@ static rp_result check_format(const rp_h5 *h5)
     }
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "format", RP_H5_I32, 1, &format));
     if (format > RP_FRAME_FORMAT) {
-        return rp_h5_damaged(h5,
-                             "this frame has format %d, this version reads up to %d: use a newer "
-                             "Repose",
-                             format, RP_FRAME_FORMAT);
+        // not damaged: nobody may take its place
+        rp_h5_damaged(h5,
+                      "this frame has format %d, this version reads up to %d: use a newer Repose",
+                      format, RP_FRAME_FORMAT);
+        return RP_ERR_UNSUPPORTED;
     }
     return format >= 1 ? RP_OK : rp_h5_damaged(h5, "this frame has format %d", format);
 }

@@ -8,11 +8,12 @@
 #include <time.h>
 
 enum {
-    HOOK_EVERY = 1000,     // instructions between two looks at the clock
-    LOOK_EVERY = 4096,     // allocations between two looks at the clock
-    LARGE_BLOCK = 1 << 20, // bytes; making one takes long enough to look at the clock
-    RUN_RESERVE = 64,      // stack slots that a call may count on
-    SHOWN = 40,            // bytes of a string in a message
+    HOOK_EVERY = 1000,      // instructions between two looks at the clock
+    LONGEST_TEXT = 1 << 20, // bytes of a text
+    LOOK_EVERY = 4096,      // allocations between two looks at the clock
+    LARGE_BLOCK = 1 << 20,  // bytes; making one takes long enough to look at the clock
+    RUN_RESERVE = 64,       // stack slots that a call may count on
+    SHOWN = 40,             // bytes of a string in a message
 };
 // More than any processor does, so that most often the clock decides; where the clock cannot be
 // trusted, this does.
@@ -59,6 +60,12 @@ static void *allocate(void *context, void *memory, size_t old_size, size_t new_s
 {
     sandbox *s = context;
     const size_t old = memory != NULL ? old_size : 0;
+    // Lua says in old_size what a new block is for. One instruction on a long text (a comparison, a
+    // conversion) takes so long that the hook between instructions comes too late.
+    if (memory == NULL && old_size == LUA_TSTRING && new_size > LONGEST_TEXT) {
+        s->denied = true;
+        return NULL;
+    }
     if (new_size == 0) {
         free(memory);
         s->used -= old;

@@ -135,29 +135,40 @@ static rp_result check_target(const rp_world *world, const char *what, uint32_t 
     return RP_OK;
 }
 
+// Particles that have not stepped yet bound the next step, too.
+static void note_newborn(rp_world *world, const double v[3], const double *gradient)
+{
+    const int dim = world->def.dimension;
+    double v2 = 0.0, g2 = 0.0;
+    for (int i = 0; i < dim; i++) {
+        v2 += v[i] * v[i];
+        for (int j = 0; j < dim && gradient != NULL; j++) {
+            g2 += gradient[3 * i + j] * gradient[3 * i + j];
+        }
+    }
+    world->newborn_speed = fmax(world->newborn_speed, sqrt(v2));
+    world->newborn_gradient = fmax(world->newborn_gradient, sqrt(g2));
+}
+
 // One particle into the inbox, `index` places beyond its count; finish_births() gives it a group.
 static void put_birth(rp_world *world, rp_local index, const double x[3], const double v[3],
                       const double *gradient)
 {
     rp_set *set = &world->set;
     const int dim = world->def.dimension;
-    double v2 = 0.0, g2 = 0.0;
+    note_newborn(world, v, gradient);
     *(uint64_t *)rp_set_birth(set, RP_COL_ID, set->inbox.count + index, 0) =
         world->next_id + (uint64_t)index;
     index += set->inbox.count;
     for (int i = 0; i < dim; i++) {
         rp_set_birth_value(set, RP_COL_POSITION, index, i, x[i]);
         rp_set_birth_value(set, RP_COL_VELOCITY, index, i, v[i]);
-        v2 += v[i] * v[i];
         for (int j = 0; j < dim && gradient != NULL; j++) {
-            g2 += gradient[3 * i + j] * gradient[3 * i + j];
             if (rp_set_has(set, RP_COL_AFFINE)) {
                 rp_set_birth_value(set, RP_COL_AFFINE, index, i * dim + j, gradient[3 * i + j]);
             }
         }
     }
-    world->newborn_speed = fmax(world->newborn_speed, sqrt(v2));
-    world->newborn_gradient = fmax(world->newborn_gradient, sqrt(g2));
 }
 
 static void finish_births(rp_world *world, rp_local count, uint16_t group)
@@ -308,10 +319,38 @@ static rp_result fill_lattice(rp_world *world, const rp_particles_def *def, cons
     return RP_OK;
 }
 
+// Counted instead of made; its velocity bounds the first step all the same, and may fail.
+static rp_result plan_particle(rp_world *world, const rp_particles_def *def, const double x[3])
+{
+    double v[3] = {0}, gradient[3][3] = {{0}};
+    RP_TRY(velocity_at(world, def, x, v, gradient));
+    note_newborn(world, v, &gradient[0][0]);
+    return rp_plan_count(world, x, def->field);
+}
+
+// What is far too much is refused before it is counted.
+static rp_result check_room(const rp_world *world, const rp_particles_def *def)
+{
+    const int dim = world->def.dimension;
+    const double spacing = def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
+    const double count = rp_shape_volume(def->shape, dim) / pow(spacing, dim);
+    double bytes = 0.0;
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        bytes += world->set.column[c].comps * world->set.column[c].bytes;
+    }
+    if (world->def.memory > 0 && isfinite(count) && count * bytes > (double)world->def.memory) {
+        return rp_fail(RP_ERR_MEMORY,
+                       "particles: about %.3g of them need %.3g GB, and there are %.3g GB", count,
+                       1e-9 * count * bytes, 1e-9 * (double)world->def.memory);
+    }
+    return RP_OK;
+}
+
 rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, int64_t *added)
 {
     lattice l;
     RP_TRY(check_particles(world, def));
+    RP_TRY(check_room(world, def));
     RP_TRY(make_lattice(world, def, &l));
     int64_t total = 0;
     for (int64_t site = 0; site < l.sites; site++) {
@@ -328,7 +367,7 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
         for (int64_t site = 0; site < l.sites; site++) {
             double x[3];
             if (place_at_site(world, def, &l, site, x)) {
-                RP_TRY(rp_plan_count(world, x, def->field));
+                RP_TRY(plan_particle(world, def, x));
             }
         }
         world->next_id += (uint64_t)total;

@@ -62,17 +62,24 @@ static rp_result list_pages(const rp_world *world, rp_set *set)
 {
     RP_TRY(rp_buffer_reserve(&set->page_buffer, &world->allocator,
                              (world->plan.used + 1) * sizeof(rp_page), 0, "pages"));
-    set->pages = set->slots = set->count = 0;
+    int64_t slots = 0, count = 0;
+    set->pages = 0;
     for (size_t i = 0; i < world->plan.size; i++) {
         const rp_plan_block *block = (rp_plan_block *)world->plan.buffer.data + i;
         if (block->count > 0) {
             rp_page *page = &rp_set_page(set)[set->pages++];
             *page = (rp_page){.key = block->key, .field = block->field};
             memcpy(page->block, block->block, sizeof page->block);
-            set->slots += (rp_local)((block->count + RP_LANES - 1) / RP_LANES * RP_LANES);
-            set->count += (rp_local)block->count;
+            slots += (block->count + RP_LANES - 1) / RP_LANES * RP_LANES;
+            count += block->count;
         }
     }
+    if (slots > INT32_MAX / 2) {
+        return rp_fail(RP_ERR_LIMIT, "%lld particles are more than the %d that a world holds",
+                       (long long)count, INT32_MAX / 2);
+    }
+    set->slots = (rp_local)slots;
+    set->count = (rp_local)count;
     return RP_OK;
 }
 

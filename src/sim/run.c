@@ -1,6 +1,7 @@
 // Runs: a world stepped to its last frame, and a folder that is whole at every moment.
 #include "repose/run.h"
 
+#include "base/number.h"
 #include "base/result.h"
 #include "io/file.h"
 #include "io/writer.h"
@@ -24,9 +25,31 @@ struct rp_run {
     rp_run_mode mode;
     json_t *record; // run.json; NULL in a folder that holds none
     char *about;    // the record's "about", as text
+    // of a resumed run, decided once: where it goes on
+    bool has_state;
+    char newest[RP_PATH];
+    int64_t newest_frame;
 };
 
 rp_run_def rp_default_run_def(void) { return (rp_run_def){.frames = 1, .cookie = RP_DEF_COOKIE}; }
+
+// The sentence of an error, kept over what is done to clean up after it.
+typedef struct kept_error {
+    rp_result result;
+    char sentence[1024];
+} kept_error;
+
+static kept_error keep_error(rp_result result)
+{
+    kept_error e = {.result = result};
+    snprintf(e.sentence, sizeof e.sentence, "%s", result != RP_OK ? rp_last_error() : "");
+    return e;
+}
+
+static rp_result fail_again(const kept_error *e)
+{
+    return e->result == RP_OK ? RP_OK : rp_fail(e->result, "%s", e->sentence);
+}
 
 // ---- open ----
 
@@ -67,12 +90,15 @@ static rp_result look_around(rp_run *run)
                                   "--overwrite removes it, -o chooses another folder",
                                   run->folder.path);
     case RP_RUN_OVERWRITE:
-        return has_run ? rp_folder_clear(&run->folder) : RP_OK;
+        return RP_OK; // removed when there is a world to take its place
     case RP_RUN_RESUME:
         break;
     }
-    return has_run ? read_record(run)
-                   : rp_fail(RP_ERR_ARGUMENT, "%s holds no run to resume", run->folder.path);
+    if (!has_run) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s holds no run to resume", run->folder.path);
+    }
+    RP_TRY(read_record(run));
+    return rp_folder_newest(&run->folder, run->newest, &run->newest_frame, &run->has_state);
 }
 
 rp_result rp_run_open(const char *folder, rp_run_mode mode, rp_run **out)
@@ -105,12 +131,7 @@ void rp_run_close(rp_run *run)
 
 const char *rp_run_about(const rp_run *run) { return run->about; }
 
-bool rp_run_has_state(const rp_run *run)
-{
-    char path[RP_PATH];
-    int64_t frame;
-    return run->mode == RP_RUN_RESUME && rp_folder_newest(&run->folder, path, &frame) == RP_OK;
-}
+bool rp_run_has_state(const rp_run *run) { return run->has_state; }
 
 // ---- what a run writes ----
 
@@ -173,15 +194,10 @@ static const char FORCES_HEADER[] =
 
 enum { LINE_MOST = 1024 };
 
-// Numbers as in the C locale, whatever the host has set: fields never hold a comma of their own.
 static char *put_number(char *at, double value)
 {
-    const int length = sprintf(at, ",%.17g", value);
-    char *comma = strchr(at + 1, ',');
-    if (comma != NULL) {
-        *comma = '.';
-    }
-    return at + length;
+    char text[RP_NUMBER_TEXT];
+    return at + sprintf(at, ",%s", rp_print_number(value, text));
 }
 
 static char *put_numbers(char *at, const double *value, int count)
@@ -333,7 +349,12 @@ static rp_result start_new(go *g)
     char path[RP_PATH];
     rp_stats stats;
     rp_totals totals;
-    RP_TRY(write_files(g));
+    if (g->run->mode == RP_RUN_OVERWRITE) {
+        RP_TRY(rp_folder_clear(&g->run->folder));
+    }
+    if (g->run->mode != RP_RUN_RESUME) {
+        RP_TRY(write_files(g)); // a run that was killed before its first frame has them
+    }
     RP_TRY(write_record(g, "running"));
     rp_folder_path(&g->run->folder, "frames", path);
     if (mkdir(path, 0777) != 0 && errno != EEXIST) {
@@ -360,22 +381,41 @@ static void note_other_machine(const go *g)
     }
 }
 
+// What a kill left half done: temporary files, states that a later frame has made superfluous, an
+// index without the last frame.
+static rp_result tidy_up(const go *g)
+{
+    const rp_folder *folder = &g->run->folder;
+    char path[RP_PATH];
+    rp_folder_sweep(folder);
+    rp_folder_path(folder, "state.hdf", path);
+    if (strcmp(path, g->run->newest) != 0) {
+        unlink(path);
+    }
+    for (int64_t frame = 0; g->def->latest && frame + 1 < g->run->newest_frame; frame++) {
+        rp_folder_frame(folder, frame, path);
+        if (access(path, F_OK) == 0 && rp_folder_is_whole(path)) {
+            RP_TRY(rp_frame_drop_state(path));
+        }
+    }
+    unlink(rp_folder_path(folder, "failure.hdf", path));
+    return rp_folder_index(folder, g->def->world->def.fps);
+}
+
 static rp_result start_again(go *g)
 {
-    char path[RP_PATH];
+    const rp_folder *folder = &g->run->folder;
     void *state;
     size_t size;
-    int64_t frame;
-    RP_TRY(rp_folder_newest(&g->run->folder, path, &frame));
-    RP_TRY(rp_frame_read_state(path, &state, &size));
+    RP_TRY(rp_frame_read_state(g->run->newest, &state, &size));
     const rp_result result = rp_world_restore(g->def->world, state, size);
     rp_state_free(state);
     RP_TRY(result);
     note_other_machine(g);
-    RP_TRY(rp_table_cut(&g->run->folder, "stats.csv", STATS_HEADER, frame));
-    RP_TRY(rp_table_cut(&g->run->folder, "forces.csv", FORCES_HEADER, frame));
+    RP_TRY(rp_table_cut(folder, "stats.csv", STATS_HEADER, g->run->newest_frame));
+    RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
+    RP_TRY(tidy_up(g));
     RP_TRY(write_record(g, "running"));
-    unlink(rp_folder_path(&g->run->folder, "failure.hdf", path));
     rp_world_stats(g->def->world, &g->before);
     return RP_OK;
 }
@@ -431,18 +471,18 @@ static rp_result run_to_end(go *g, rp_run_end *end)
 }
 
 // What went wrong stays the sentence; what can be saved is.
-static rp_result after_error(go *g, rp_result result)
+static void save_what_can_be(go *g, const char *sentence)
 {
-    char sentence[1024];
-    snprintf(sentence, sizeof sentence, "%s", rp_last_error());
-    const bool writable = rp_writer_wait(g->writer) == RP_OK;
-    if (writable && g->def->world->failed && write_failure(g, sentence) != RP_OK) {
+    const rp_world *world = g->def->world;
+    if (rp_writer_wait(g->writer) != RP_OK) {
+        return;
+    }
+    if (world->failed && write_failure(g, sentence) != RP_OK) {
         rp_log(RP_LOG_WARNING, "no failure.hdf: %s", rp_last_error());
-    } else if (writable && !g->def->world->failed && g->def->world->time.part > 0.0 &&
+    } else if (!world->failed && world->time.part > 0.0 &&
                (save_middle(g) != RP_OK || rp_writer_wait(g->writer) != RP_OK)) {
         rp_log(RP_LOG_WARNING, "no state.hdf: %s", rp_last_error());
     }
-    return rp_fail(result, "%s", sentence);
 }
 
 static rp_result check_run_def(const rp_run_def *def)
@@ -462,16 +502,16 @@ static rp_result check_run_def(const rp_run_def *def)
 static rp_result go_on(go *g, rp_run_end *end)
 {
     static const char *const status[] = {"finished", "interrupted", "failed"};
-    const bool again = rp_run_has_state(g->run);
-    RP_TRY(again ? start_again(g) : start_new(g));
-    rp_result result = run_to_end(g, end);
-    if (result != RP_OK) {
-        result = after_error(g, result);
+    const rp_result started = g->run->has_state ? start_again(g) : start_new(g);
+    const kept_error error = keep_error(started == RP_OK ? run_to_end(g, end) : started);
+    if (started == RP_OK && error.result != RP_OK) {
+        save_what_can_be(g, error.sentence);
     }
-    char sentence[1024];
-    snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+    if (started != RP_OK) {
+        return fail_again(&error);
+    }
     const rp_result recorded = write_record(g, status[*end]);
-    return result == RP_OK ? recorded : rp_fail(result, "%s", sentence);
+    return error.result == RP_OK ? recorded : fail_again(&error);
 }
 
 rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
@@ -482,13 +522,8 @@ rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
     clock_gettime(CLOCK_MONOTONIC, &g.began);
     g.saved = g.began;
     RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title));
-    rp_result result = go_on(&g, end);
-    if (result == RP_OK) {
-        return rp_writer_close(g.writer);
-    }
-    char sentence[1024];
-    snprintf(sentence, sizeof sentence, "%s", rp_last_error());
-    rp_writer_close(g.writer);
-    *end = RP_RUN_FAILED;
-    return rp_fail(result, "%s", sentence);
+    const kept_error error = keep_error(go_on(&g, end));
+    const rp_result closed = rp_writer_close(g.writer);
+    *end = error.result == RP_OK && closed == RP_OK ? *end : RP_RUN_FAILED;
+    return error.result == RP_OK ? closed : fail_again(&error);
 }

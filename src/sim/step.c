@@ -4,6 +4,7 @@
 #include "sim/world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *rp_limiter_name(rp_limiter limiter)
@@ -95,6 +96,14 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
     };
 }
 
+static rp_failure failure_of(const rp_world *world, double dt)
+{
+    return (rp_failure){.particle = RP_NO_PARTICLE,
+                        .step = world->time.step,
+                        .dt = dt,
+                        .limiter = world->stats.limiter};
+}
+
 // What the step gave to colliders, and at the end of a frame the mean of it.
 static void note_loads(rp_world *world, bool frame_ends)
 {
@@ -124,10 +133,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     const double steps = rp_world_choose_dt(world, &step);
     if (!(step.dt > 1e-12 / world->def.fps)) {
         world->failed = true;
-        world->failure = (rp_failure){.particle = RP_NO_PARTICLE,
-                                      .step = world->time.step,
-                                      .dt = step.dt,
-                                      .limiter = world->stats.limiter};
+        world->failure = failure_of(world, step.dt);
         return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,
                        rp_limiter_name(world->stats.limiter));
     }
@@ -136,9 +142,17 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
 
     rp_arena_reset(&world->scratch);
+    world->failure = failure_of(world, step.dt); // whoever knows a particle to blame says so
     const rp_result result = world->solver->step(world->solver_state, &step);
+    // a particle that has gone where no grid can be will not come back
+    world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
+    if (result == RP_ERR_LIMIT) {
+        char sentence[512];
+        snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+        return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
+                       (long long)world->time.step, step.dt, rp_limiter_name(world->stats.limiter));
+    }
     if (result != RP_OK) {
-        world->failed = result == RP_ERR_DIVERGED;
         return result;
     }
     world->newborn_speed = world->newborn_gradient = 0.0;

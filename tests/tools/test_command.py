@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,11 +122,15 @@ class BadScenes(Folder):
             "move": "table.move({}, 1, 1e15, 2)",
             "gc": "setmetatable({}, { __gc = function() while true do end end })\nwhile true do local t = {} end",
             "rep": "local s = 'x' while true do s = s .. s end",
+            "digits": "local a = string.rep('9', 8e7)\nwhile true do local x = a + 0 end",
         }.items():
             with self.subTest(name=name):
                 began = time.monotonic()
-                self.refused(text, "scene.lua:")
+                done = self.refused(text, "scene.lua:")
                 self.assertLess(time.monotonic() - began, 40)
+                wanted = {"loop": "want an end within", "pcall": "want an end within", "pattern": "left out",
+                          "move": "left out", "gc": "__gc"}.get(name, "memory")
+                self.assertIn(wanted, done.stderr)
 
     def test_a_script_that_eats_memory(self):
         self.refused("local t = {} for i = 1, 1e9 do t[i] = {i} end", "scene.lua", "memory")
@@ -257,6 +262,10 @@ class Runs(Folder):
         # a scene that cannot be run must not cost what it would overwrite
         self.write("bad.lua", "scene {}")
         self.repose("run", "bad.lua", "-o", "out", "--overwrite", status=2)
+        self.write("bad.lua", heap(2).replace("max = {0.2, 0.2} }", "max = {0.2, 0.2} }, velocity = function(x, y) "
+                                              "if x > 0.1 then error('too far') end return 0, 0 end"))
+        for words in (("check",), ("run", "-o", "out", "--overwrite")):
+            self.assertIn("too far", self.repose(words[0], "bad.lua", *words[1:], status=2).stderr)
         self.assertEqual(self.read("out/frames/frame.000002.hdf", "rb"), before)
         self.repose("run", "heap.lua", "-o", "out", "--overwrite", "--frames", "1")
         self.assertEqual(self.frames("out"), ["frame.000000.hdf", "frame.000001.hdf"])
@@ -382,6 +391,40 @@ class Runs(Folder):
                              self.read(f"whole/frames/frame.{i:06}.hdf", "rb"))
         said = self.repose("info", self.write("foreign.hdf", "no frame at all"), status=4).stderr
         self.assertIn("foreign.hdf", said)
+
+    def test_frames_of_which_none_is_whole_are_left_alone(self):
+        self.write("heap.lua", heap(2))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet")
+        for name in self.frames("out"):
+            with open(f"out/frames/{name}", "r+b") as file:
+                file.truncate(1000)
+        before = {name: self.read(f"out/frames/{name}", "rb") for name in self.frames("out")}
+        self.assertIn("no whole state", self.repose("run", "-o", "out", "--resume", status=4).stderr)
+        self.assertEqual(before, {name: self.read(f"out/frames/{name}", "rb") for name in self.frames("out")})
+
+    def test_what_a_kill_left_is_tidied_up(self):
+        self.write("heap.lua", heap(4, 'output { state = "latest" }'))
+        self.repose("run", "heap.lua", "-o", "whole", "--quiet")
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "3")
+        self.repose("run", "heap.lua", "-o", "full", "--quiet", "--frames", "1")
+        # as if killed after the rename of frame 3: frame 1 still has its state, the index lacks the last, and so on
+        os.replace("full/frames/frame.000001.hdf", "out/frames/frame.000001.hdf")
+        shutil.copy("full/frames/frame.000000.hdf", "out/state.hdf")
+        self.write("out/frames/frame.000001.hdf.tmp", "half")
+        self.write("out/frames/frame.hdf.series", "{")
+        self.write("out/run.json.tmp", "{")
+        self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "4", "--quiet")
+        self.assertEqual(self.frames("out"), self.frames("whole"))
+        for name in self.frames("whole"):
+            self.assertEqual(self.read(f"out/frames/{name}", "rb"), self.read(f"whole/frames/{name}", "rb"), name)
+        self.assertEqual(sorted(os.listdir("out")), sorted(os.listdir("whole")))
+
+    def test_tables_of_another_version_are_kept(self):
+        self.write("heap.lua", heap(3))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "1")
+        self.write("out/stats.csv", "other,columns\n0,1\n")
+        self.assertIn("stats.csv.old", self.repose("run", "heap.lua", "-o", "out", "--resume", "--frames", "2").stderr)
+        self.assertEqual(self.read("out/stats.csv.old"), "other,columns\n0,1\n")
 
     def test_a_changed_scene_is_not_resumed(self):
         self.write("heap.lua", heap(3, "param('x', 1, '')"))

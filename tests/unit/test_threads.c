@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -192,6 +193,26 @@ static void loops_of_two_hosts_do_not_mix(void)
     CHECK_EQUAL(atomic_load(&wrong), 0);
 }
 
+// Catches a child that waits for threads that only its parent has.
+static void a_forked_child_loops_on(void)
+{
+    for (int round = 0; round < 50; round++) {
+        atomic_int visited = 0;
+        rp_parallel_for(8, 64, 1, count_inner, &visited);
+        const pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            atomic_int again = 0;
+            rp_parallel_for(8, 64, 1, count_inner, &again);
+            _exit(atomic_load(&again) == 64 ? 0 : 1);
+        }
+        int status = 0;
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK_EQUAL(status, 0);
+    }
+}
+
 // ---- the float mode ----
 
 #ifdef __SSE__
@@ -287,5 +308,5 @@ static void float_modes_nest(void) {}
 TEST_MAIN(TEST(every_index_is_visited_once), TEST(little_work_stays_on_the_calling_thread),
           TEST(three_items_run_at_the_same_time_on_three_threads),
           TEST(the_default_is_the_processors_we_may_use), TEST(a_loop_may_hold_a_loop),
-          TEST(loops_of_two_hosts_do_not_mix),
+          TEST(loops_of_two_hosts_do_not_mix), TEST(a_forked_child_loops_on),
           TEST(every_thread_flushes_denormals_and_leaves_as_it_came), TEST(float_modes_nest))
