@@ -127,6 +127,7 @@ static rp_result add_particles(rp_world *world, const scene_record *r, const rp_
     def.material = materials[rp_record_value(r, "material")->record->index];
     def.shape = rp_record_value(r, "shape")->record->shape;
     def.spacing = rp_record_number(r, "spacing");
+    def.sampling = (rp_sampling)rp_record_choice(r, "sampling");
     def.jitter = rp_record_number(r, "jitter");
     const scene_value *velocity = rp_record_value(r, "velocity");
     if (velocity->kind == TAKES_FUNCTION) {

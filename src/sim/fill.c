@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "model/material.h"
+#include "shape/sample.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -175,6 +176,18 @@ rp_particles_def rp_default_particles_def(void)
     return (rp_particles_def){.jitter = 0.5, .cookie = RP_DEF_COOKIE};
 }
 
+static double spacing_of(const rp_world *world, const rp_particles_def *def)
+{
+    return def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
+}
+
+static rp_result too_many(double spacing)
+{
+    return rp_fail(RP_ERR_LIMIT,
+                   "particles: a spacing of %g m gives more than the %d that a world holds",
+                   spacing, INT32_MAX / 2);
+}
+
 // The lattice that fills a shape: along each axis as many particles as come nearest to the wanted
 // spacing.
 typedef struct lattice {
@@ -185,28 +198,21 @@ typedef struct lattice {
 static rp_result make_lattice(const rp_world *world, const rp_particles_def *def, lattice *out)
 {
     const int dim = world->def.dimension;
-    const double spacing = def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
+    const double spacing = spacing_of(world, def);
     double upper[3];
-    if (!rp_shape_bounds(def->shape, dim, out->lower, upper)) {
-        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one of finite size");
-    }
+    rp_shape_bounds(def->shape, dim, out->lower, upper);
     out->sites = 1;
     for (int a = 0; a < 3; a++) {
         const double size = a < dim ? upper[a] - out->lower[a] : spacing;
         const double along = fmax(1.0, round(size / spacing));
         if (!(along * (double)out->sites < (double)INT32_MAX)) {
-            return rp_fail(RP_ERR_LIMIT,
-                           "particles: a spacing of %g m gives more than the %d that a world holds",
-                           spacing, INT32_MAX / 2);
+            return too_many(spacing);
         }
         out->n[a] = (int64_t)along;
         out->step[a] = size / along;
         out->sites *= out->n[a];
     }
-    int32_t block[3];
-    double local[3];
-    RP_TRY(rp_layout_place(&world->set.layout, out->lower, block, local));
-    return rp_layout_place(&world->set.layout, upper, block, local);
+    return RP_OK;
 }
 
 // The particle of a site. @return false when it lies outside the shape
@@ -221,6 +227,46 @@ static bool place_at_site(const rp_world *world, const rp_particles_def *def, co
         x[a] = l->lower[a] + l->step[a] * ((double)cell[a] + 0.5 + def->jitter * u);
     }
     return rp_shape_distance(def->shape, x, NULL) <= 0.0;
+}
+
+static rp_result visit_lattice(const rp_world *world, const rp_particles_def *def,
+                               rp_sample_visit visit, void *context)
+{
+    lattice l;
+    RP_TRY(make_lattice(world, def, &l));
+    for (int64_t site = 0; site < l.sites; site++) {
+        double x[3];
+        if (place_at_site(world, def, &l, site, x)) {
+            RP_TRY(visit(context, x));
+        }
+    }
+    return RP_OK;
+}
+
+// Every shape gets a pattern of its own, so that what is filled twice does not coincide.
+static rp_result visit_blue_noise(const rp_world *world, const rp_particles_def *def,
+                                  rp_sample_visit visit, void *context)
+{
+    const int dim = world->def.dimension;
+    const double spacing = spacing_of(world, def);
+    const uint64_t seed = rp_hash(world->def.seed, world->next_id, RP_FOR_SAMPLES, 0);
+    double lower[3], upper[3], most = rp_shape_volume(def->shape, dim) / pow(spacing, dim);
+    rp_shape_bounds(def->shape, dim, lower, upper);
+    for (int a = 0; a < dim; a++) {
+        most = fmax(most, (upper[a] - lower[a]) / spacing);
+    }
+    if (!(most < (double)INT32_MAX)) {
+        return too_many(spacing);
+    }
+    return rp_sample_shape(def->shape, dim, spacing, seed, visit, context);
+}
+
+// All places that particles will be at, in their order.
+static rp_result visit_places(const rp_world *world, const rp_particles_def *def,
+                              rp_sample_visit visit, void *context)
+{
+    return def->sampling == RP_LATTICE ? visit_lattice(world, def, visit, context)
+                                       : visit_blue_noise(world, def, visit, context);
 }
 
 // Velocity and its gradient at a place; of a function by differences over a quarter of a cell.
@@ -271,6 +317,10 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
     if (def->shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want a shape, got NULL");
     }
+    if (def->sampling != RP_POISSON && def->sampling != RP_LATTICE) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.sampling: want RP_POISSON or RP_LATTICE, got %d",
+                       (int)def->sampling);
+    }
     if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.jitter: want 0 to 1, got %g", def->jitter);
     }
@@ -285,57 +335,79 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
             }
         }
     }
+    double lower[3], upper[3];
+    if (!rp_shape_bounds(def->shape, world->def.dimension, lower, upper)) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one of finite size");
+    }
     return RP_OK;
 }
 
-// Fill the places that lie inside, `total` of them.
-static rp_result fill_lattice(rp_world *world, const rp_particles_def *def, const lattice *l,
-                              int64_t total)
+static rp_result check_bounds(const rp_world *world, const rp_shape *shape)
 {
-    RP_TRY(rp_set_reserve_births(&world->set, (rp_local)total));
-    rp_local at = 0;
-    for (int64_t site = 0; site < l->sites; site++) {
-        double x[3], v[3] = {0}, gradient[3][3] = {{0}};
-        if (place_at_site(world, def, l, site, x)) {
-            RP_TRY(velocity_at(world, def, x, v, gradient));
-            put_birth(world, at++, x, v, &gradient[0][0]);
-        }
-    }
+    double lower[3], upper[3], local[3];
+    int32_t block[3];
+    rp_shape_bounds(shape, world->def.dimension, lower, upper);
+    RP_TRY(rp_layout_place(&world->set.layout, lower, block, local));
+    return rp_layout_place(&world->set.layout, upper, block, local);
+}
+
+typedef struct filling {
+    rp_world *world;
+    const rp_particles_def *def;
+    rp_local count; // so far
+} filling;
+
+static rp_result count_place(void *context, const double x[3])
+{
+    filling *f = context;
+    (void)x;
+    return ++f->count <= INT32_MAX / 2 ? RP_OK : too_many(spacing_of(f->world, f->def));
+}
+
+static rp_result plan_place(void *context, const double x[3])
+{
+    const filling *f = context;
+    return rp_plan_count(f->world, x, f->def->field);
+}
+
+static rp_result fill_place(void *context, const double x[3])
+{
+    filling *f = context;
+    double v[3] = {0}, gradient[3][3] = {{0}};
+    RP_TRY(velocity_at(f->world, f->def, x, v, gradient));
+    put_birth(f->world, f->count++, x, v, &gradient[0][0]);
+    return RP_OK;
+}
+
+static rp_result fill_places(rp_world *world, const rp_particles_def *def, rp_local total)
+{
+    filling f = {world, def, 0};
     uint16_t group;
     const double volume = rp_shape_volume(def->shape, world->def.dimension) / (double)total;
+    RP_TRY(rp_set_reserve_births(&world->set, total));
+    RP_TRY(visit_places(world, def, fill_place, &f));
     RP_TRY(add_group(world, def->material, def->field, volume, &group));
-    finish_births(world, (rp_local)total, group);
+    finish_births(world, total, group);
     return RP_OK;
 }
 
 rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, int64_t *added)
 {
-    lattice l;
+    filling f = {world, def, 0};
     RP_TRY(check_particles(world, def));
-    RP_TRY(make_lattice(world, def, &l));
-    int64_t total = 0;
-    for (int64_t site = 0; site < l.sites; site++) {
-        double x[3];
-        total += place_at_site(world, def, &l, site, x);
-    }
-    if (total == 0 || total > INT32_MAX / 2) {
-        return rp_fail(total == 0 ? RP_ERR_ARGUMENT : RP_ERR_LIMIT,
-                       total == 0 ? "particles: none fits into the shape; want a finer spacing"
-                                  : "particles: more than the %d that a world holds",
-                       INT32_MAX / 2);
+    RP_TRY(visit_places(world, def, count_place, &f));
+    RP_TRY(check_bounds(world, def->shape));
+    if (f.count == 0) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "particles: none fits into the shape; want a finer spacing");
     }
     if (world->def.plan) {
-        for (int64_t site = 0; site < l.sites; site++) {
-            double x[3];
-            if (place_at_site(world, def, &l, site, x)) {
-                RP_TRY(rp_plan_count(world, x, def->field));
-            }
-        }
-        world->next_id += (uint64_t)total;
+        RP_TRY(visit_places(world, def, plan_place, &f));
+        world->next_id += (uint64_t)f.count;
     } else {
         // a velocity function may fail half way: nothing of it stays
         const double speed = world->newborn_speed, gradient = world->newborn_gradient;
-        const rp_result result = fill_lattice(world, def, &l, total);
+        const rp_result result = fill_places(world, def, f.count);
         if (result != RP_OK) {
             world->newborn_speed = speed;
             world->newborn_gradient = gradient;
@@ -343,7 +415,7 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
         }
     }
     if (added != NULL) {
-        *added = total;
+        *added = f.count;
     }
     return RP_OK;
 }
@@ -373,6 +445,7 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *box, int64_t *adde
     rp_particles_def def = rp_default_particles_def();
     def.material = box->material;
     def.spacing = world->def.dx / box->per_axis;
+    def.sampling = RP_LATTICE;
     def.jitter = box->jitter;
     def.field = box->field;
     memcpy(def.velocity, box->velocity, sizeof def.velocity);
