@@ -130,11 +130,18 @@ RP_API const rp_material_def *rp_world_material(const rp_world *world, int index
 /// is no sand (docs/theory.md, What slope to expect).
 RP_API double rp_material_slope(const rp_material_def *def, int dimension);
 
-/// A shape filled with particles on a jittered lattice. The mass of the shape is exact.
+/// How a shape is filled.
+typedef enum rp_sampling {
+    RP_POISSON, ///< blue noise: no two nearer than 0.79 spacings in 2D, 0.85 in 3D (the default)
+    RP_LATTICE, ///< a lattice along the axes, each particle moved a little by `jitter`
+} rp_sampling;
+
+/// A shape filled with particles. Its mass is exact, whatever their number.
 typedef struct rp_particles_def {
     rp_material material;
     const rp_shape *shape;
-    double spacing;     ///< of particles [m]; 0: two along each axis of a grid cell
+    double spacing; ///< of particles, on average [m]; 0: two along each axis of a grid cell
+    rp_sampling sampling;
     double jitter;      ///< 0 for a perfect lattice, 1 for up to half a spacing to either side
     double velocity[3]; ///< [m/s] at the origin
     double velocity_gradient[3][3];       ///< d v_i / d x_j [1/s]; also sets the affine state

@@ -178,6 +178,12 @@ static double look(const rp_collider *c, const double x[3], double dt, double no
     return phi;
 }
 
+double rp_collider_distance(const rp_collider *c, const double x[3])
+{
+    double normal[3], velocity[3];
+    return look(c, x, 1.0, normal, velocity);
+}
+
 // ---- which pages ----
 
 bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int32_t block[3])

@@ -25,6 +25,8 @@ void rp_contact_resolve(rp_contact contact, double friction, const double normal
 
 // Take the poses at the start and the end of a step from the motions of all colliders, in order.
 rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt);
+// To its surface where it is at the start of the step, negative inside [m].
+double rp_collider_distance(const rp_collider *collider, const double x[3]);
 // Where it is at the end of the step.
 rp_pose rp_collider_pose(const rp_collider *collider);
 

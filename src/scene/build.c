@@ -127,6 +127,7 @@ static rp_result add_particles(rp_world *world, const scene_record *r, const rp_
     def.material = materials[rp_record_value(r, "material")->record->index];
     def.shape = rp_record_value(r, "shape")->record->shape;
     def.spacing = rp_record_number(r, "spacing");
+    def.sampling = (rp_sampling)rp_record_choice(r, "sampling");
     def.jitter = rp_record_number(r, "jitter");
     const scene_value *velocity = rp_record_value(r, "velocity");
     if (velocity->kind == TAKES_FUNCTION) {
@@ -231,9 +232,14 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     const rp_world_def w = world_def(scene, def);
     const scene_record *at = scene->said;
     rp_result result = rp_world_create(&w, &world);
-    for (const scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
-        at = r;
-        result = add_record(world, scene, r, materials, def->empty);
+    // particles last: what they are made of and what they must not lie in comes first
+    for (int last = 0; last < 2; last++) {
+        for (const scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
+            if ((strcmp(r->word->name, "particles") == 0) == (last == 1)) {
+                at = r;
+                result = add_record(world, scene, r, materials, def->empty);
+            }
+        }
     }
     free(materials);
     if (result != RP_OK) {

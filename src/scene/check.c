@@ -126,6 +126,11 @@ static rp_result check_particles(rp_scene *scene, scene_record *r)
         return rp_record_fail(scene, r, "velocity_gradient",
                               "want none with a function as velocity, got one");
     }
+    if (rp_record_choice(r, "sampling") != RP_LATTICE && rp_record_value(r, "jitter")->given) {
+        return rp_record_fail(scene, r, "jitter",
+                              "want none without sampling = \"lattice\", got %g",
+                              rp_record_number(r, "jitter"));
+    }
     scene_value *per_cell = &r->value[rp_scene_key_index(r->word, "per_cell")];
     scene_value *spacing = &r->value[rp_scene_key_index(r->word, "spacing")];
     if (!spacing->given && !per_cell->given) {

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "model/material.h"
+#include "shape/sample.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -186,6 +187,18 @@ rp_particles_def rp_default_particles_def(void)
     return (rp_particles_def){.jitter = 0.5, .cookie = RP_DEF_COOKIE};
 }
 
+static double spacing_of(const rp_world *world, const rp_particles_def *def)
+{
+    return def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
+}
+
+static rp_result too_many(double spacing)
+{
+    return rp_fail(RP_ERR_LIMIT,
+                   "particles: a spacing of %g m gives more than the %d that a world holds",
+                   spacing, INT32_MAX / 2);
+}
+
 // The lattice that fills a shape: along each axis as many particles as come nearest to the wanted
 // spacing.
 typedef struct lattice {
@@ -196,28 +209,21 @@ typedef struct lattice {
 static rp_result make_lattice(const rp_world *world, const rp_particles_def *def, lattice *out)
 {
     const int dim = world->def.dimension;
-    const double spacing = def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
+    const double spacing = spacing_of(world, def);
     double upper[3];
-    if (!rp_shape_bounds(def->shape, dim, out->lower, upper)) {
-        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one of finite size");
-    }
+    rp_shape_bounds(def->shape, dim, out->lower, upper);
     out->sites = 1;
     for (int a = 0; a < 3; a++) {
         const double size = a < dim ? upper[a] - out->lower[a] : spacing;
         const double along = fmax(1.0, round(size / spacing));
         if (!(along * (double)out->sites < (double)INT32_MAX)) {
-            return rp_fail(RP_ERR_LIMIT,
-                           "particles: a spacing of %g m gives more than the %d that a world holds",
-                           spacing, INT32_MAX / 2);
+            return too_many(spacing);
         }
         out->n[a] = (int64_t)along;
         out->step[a] = size / along;
         out->sites *= out->n[a];
     }
-    int32_t block[3];
-    double local[3];
-    RP_TRY(rp_layout_place(&world->set.layout, out->lower, block, local));
-    return rp_layout_place(&world->set.layout, upper, block, local);
+    return RP_OK;
 }
 
 // The particle of a site. @return false when it lies outside the shape
@@ -232,6 +238,46 @@ static bool place_at_site(const rp_world *world, const rp_particles_def *def, co
         x[a] = l->lower[a] + l->step[a] * ((double)cell[a] + 0.5 + def->jitter * u);
     }
     return rp_shape_distance(def->shape, x, NULL) <= 0.0;
+}
+
+static rp_result visit_lattice(const rp_world *world, const rp_particles_def *def,
+                               rp_sample_visit visit, void *context)
+{
+    lattice l;
+    RP_TRY(make_lattice(world, def, &l));
+    for (int64_t site = 0; site < l.sites; site++) {
+        double x[3];
+        if (place_at_site(world, def, &l, site, x)) {
+            RP_TRY(visit(context, x));
+        }
+    }
+    return RP_OK;
+}
+
+// Every shape gets a pattern of its own, so that what is filled twice does not coincide.
+static rp_result visit_blue_noise(const rp_world *world, const rp_particles_def *def,
+                                  rp_sample_visit visit, void *context)
+{
+    const int dim = world->def.dimension;
+    const double spacing = spacing_of(world, def);
+    const uint64_t seed = rp_hash(world->def.seed, world->next_id, RP_FOR_SAMPLES, 0);
+    double lower[3], upper[3], most = rp_shape_volume(def->shape, dim) / pow(spacing, dim);
+    rp_shape_bounds(def->shape, dim, lower, upper);
+    for (int a = 0; a < dim; a++) {
+        most = fmax(most, (upper[a] - lower[a]) / spacing);
+    }
+    if (!(most < (double)INT32_MAX)) {
+        return too_many(spacing);
+    }
+    return rp_sample_shape(def->shape, dim, spacing, seed, visit, context);
+}
+
+// All places that particles will be at, in their order.
+static rp_result visit_places(const rp_world *world, const rp_particles_def *def,
+                              rp_sample_visit visit, void *context)
+{
+    return def->sampling == RP_LATTICE ? visit_lattice(world, def, visit, context)
+                                       : visit_blue_noise(world, def, visit, context);
 }
 
 // Velocity and its gradient at a place; of a function by differences over a quarter of a cell.
@@ -282,6 +328,10 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
     if (def->shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want a shape, got NULL");
     }
+    if (def->sampling != RP_POISSON && def->sampling != RP_LATTICE) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.sampling: want RP_POISSON or RP_LATTICE, got %d",
+                       (int)def->sampling);
+    }
     if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.jitter: want 0 to 1, got %g", def->jitter);
     }
@@ -296,36 +346,86 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
             }
         }
     }
+    double lower[3], upper[3];
+    if (!rp_shape_bounds(def->shape, world->def.dimension, lower, upper)) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one of finite size");
+    }
     return RP_OK;
 }
 
-// Fill the places that lie inside, `total` of them.
-static rp_result fill_lattice(rp_world *world, const rp_particles_def *def, const lattice *l,
-                              int64_t total)
+static rp_result check_bounds(const rp_world *world, const rp_shape *shape)
 {
-    RP_TRY(rp_set_reserve_births(&world->set, (rp_local)total));
-    rp_local at = 0;
-    for (int64_t site = 0; site < l->sites; site++) {
-        double x[3], v[3] = {0}, gradient[3][3] = {{0}};
-        if (place_at_site(world, def, l, site, x)) {
-            RP_TRY(velocity_at(world, def, x, v, gradient));
-            put_birth(world, at++, x, v, &gradient[0][0]);
+    double lower[3], upper[3], local[3];
+    int32_t block[3];
+    rp_shape_bounds(shape, world->def.dimension, lower, upper);
+    RP_TRY(rp_layout_place(&world->set.layout, lower, block, local));
+    return rp_layout_place(&world->set.layout, upper, block, local);
+}
+
+typedef struct filling {
+    rp_world *world;
+    const rp_particles_def *def;
+    rp_local count;  // so far
+    rp_local carved; // of them lie inside a collider
+} filling;
+
+// Where something solid is, no particle can be.
+static bool is_inside_collider(const rp_world *world, const double x[3])
+{
+    for (int i = 0; i < world->colliders; i++) {
+        if (rp_collider_distance(&world->collider[i], x) < 0.0) {
+            return true;
         }
     }
-    uint16_t group;
-    const double volume = rp_shape_volume(def->shape, world->def.dimension) / (double)total;
-    RP_TRY(add_group(world, def->material, def->field, volume, &group));
-    finish_births(world, (rp_local)total, group);
-    return RP_OK;
+    return false;
+}
+
+static rp_result count_place(void *context, const double x[3])
+{
+    filling *f = context;
+    f->carved += is_inside_collider(f->world, x);
+    return ++f->count <= INT32_MAX / 2 ? RP_OK : too_many(spacing_of(f->world, f->def));
 }
 
 // Counted instead of made; its velocity bounds the first step all the same, and may fail.
-static rp_result plan_particle(rp_world *world, const rp_particles_def *def, const double x[3])
+static rp_result plan_place(void *context, const double x[3])
 {
+    const filling *f = context;
     double v[3] = {0}, gradient[3][3] = {{0}};
-    RP_TRY(velocity_at(world, def, x, v, gradient));
-    note_newborn(world, v, &gradient[0][0]);
-    return rp_plan_count(world, x, def->field);
+    if (f->carved > 0 && is_inside_collider(f->world, x)) {
+        return RP_OK;
+    }
+    RP_TRY(velocity_at(f->world, f->def, x, v, gradient));
+    note_newborn(f->world, v, &gradient[0][0]);
+    return rp_plan_count(f->world, x, f->def->field);
+}
+
+static rp_result fill_place(void *context, const double x[3])
+{
+    filling *f = context;
+    double v[3] = {0}, gradient[3][3] = {{0}};
+    if (f->carved > 0 && is_inside_collider(f->world, x)) {
+        return RP_OK;
+    }
+    RP_TRY(velocity_at(f->world, f->def, x, v, gradient));
+    put_birth(f->world, f->count++, x, v, &gradient[0][0]);
+    return RP_OK;
+}
+
+static rp_result fill_places(rp_world *world, const filling *counted)
+{
+    const rp_particles_def *def = counted->def;
+    const rp_local total = counted->count - counted->carved;
+    filling f = {world, def, 0, counted->carved};
+    uint16_t group;
+    // of the whole shape: what is carved out is missing, not spread over the rest
+    const double volume =
+        rp_shape_volume(def->shape, world->def.dimension) / (double)counted->count;
+    RP_TRY(rp_set_reserve_births(&world->set, total));
+    RP_TRY(visit_places(world, def, fill_place, &f));
+    RP_TRY(add_group(world, def->material, def->field, volume, &group));
+    finish_births(world, total, group);
+    return RP_OK;
 }
 
 // What is far too much is refused before it is counted.
@@ -348,33 +448,28 @@ static rp_result check_room(const rp_world *world, const rp_particles_def *def)
 
 rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, int64_t *added)
 {
-    lattice l;
+    filling f = {world, def, 0, 0};
     RP_TRY(check_particles(world, def));
     RP_TRY(check_room(world, def));
-    RP_TRY(make_lattice(world, def, &l));
-    int64_t total = 0;
-    for (int64_t site = 0; site < l.sites; site++) {
-        double x[3];
-        total += place_at_site(world, def, &l, site, x);
+    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    RP_TRY(visit_places(world, def, count_place, &f));
+    RP_TRY(check_bounds(world, def->shape));
+    if (f.count == f.carved) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       f.count == 0 ? "particles: none fits into the shape; want a finer spacing"
+                                    : "particles: the whole shape lies inside colliders");
     }
-    if (total == 0 || total > INT32_MAX / 2) {
-        return rp_fail(total == 0 ? RP_ERR_ARGUMENT : RP_ERR_LIMIT,
-                       total == 0 ? "particles: none fits into the shape; want a finer spacing"
-                                  : "particles: more than the %d that a world holds",
-                       INT32_MAX / 2);
+    if (f.carved > 0) {
+        rp_log(RP_LOG_INFO, "%d of %d particles would lie inside a collider and are left out",
+               f.carved, f.count);
     }
     if (world->def.plan) {
-        for (int64_t site = 0; site < l.sites; site++) {
-            double x[3];
-            if (place_at_site(world, def, &l, site, x)) {
-                RP_TRY(plan_particle(world, def, x));
-            }
-        }
-        world->next_id += (uint64_t)total;
+        RP_TRY(visit_places(world, def, plan_place, &f));
+        world->next_id += (uint64_t)(f.count - f.carved);
     } else {
         // a velocity function may fail half way: nothing of it stays
         const double speed = world->newborn_speed, gradient = world->newborn_gradient;
-        const rp_result result = fill_lattice(world, def, &l, total);
+        const rp_result result = fill_places(world, &f);
         if (result != RP_OK) {
             world->newborn_speed = speed;
             world->newborn_gradient = gradient;
@@ -382,7 +477,7 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
         }
     }
     if (added != NULL) {
-        *added = total;
+        *added = f.count - f.carved;
     }
     return RP_OK;
 }
@@ -412,6 +507,7 @@ rp_result rp_world_add_box(rp_world *world, const rp_box_def *box, int64_t *adde
     rp_particles_def def = rp_default_particles_def();
     def.material = box->material;
     def.spacing = world->def.dx / box->per_axis;
+    def.sampling = RP_LATTICE;
     def.jitter = box->jitter;
     def.field = box->field;
     memcpy(def.velocity, box->velocity, sizeof def.velocity);

@@ -22,7 +22,7 @@ REPOSE = os.path.abspath(os.environ.get("REPOSE") or (sys.argv.pop(1) if len(sys
 HEAP = """
 scene { title = "Small heap", dimension = 2, dx = 0.02, fps = 48, frames = %(frames)d }
 local sand = material.sand {}
-particles { material = sand, shape = box { min = {0, 0}, max = {0.2, 0.2} } }
+particles { material = sand, shape = box { min = {0, 0}, max = {0.2, 0.2} }, sampling = "lattice" }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
 """
 
