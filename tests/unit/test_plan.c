@@ -189,6 +189,44 @@ static void a_filling_belongs_to_its_seed(void)
     }
 }
 
+// Where something solid is, no particle is made; the others weigh what they would have weighed.
+static void particles_inside_colliders_are_carved(void)
+{
+    rp_totals totals;
+    int64_t added[2];
+    for (int carved = 0; carved < 2; carved++) {
+        rp_world_def def = rp_default_world_def();
+        rp_material_def sand = rp_default_sand_def();
+        rp_particles_def particles = rp_default_particles_def();
+        rp_collider_def collider = rp_default_collider_def();
+        const double lower[3] = {0}, upper[3] = {0.4, 0.4, 0.4}, corner[3] = {0.2, 0.2, 0.2};
+        rp_shape *block, *box;
+        rp_world *world;
+        def.dx = 0.02;
+        CHECK_OK(rp_world_create(&def, &world));
+        CHECK_OK(rp_world_add_material(world, &sand, &particles.material));
+        CHECK_OK(rp_shape_box(lower, corner, &block));
+        CHECK_OK(rp_shape_box(lower, upper, &box));
+        collider.shape = block;
+        particles.shape = box;
+        if (carved) {
+            CHECK_OK(rp_world_add_collider(world, &collider));
+        }
+        CHECK_OK(rp_world_add_particles(world, &particles, &added[carved]));
+        rp_world_totals(world, &totals);
+        CHECK_NEAR(totals.mass, 2200.0 * 0.064 * (carved ? 7.0 / 8.0 : 1.0), 0.01 * totals.mass);
+        particles.shape = block;
+        if (carved) {
+            CHECK_ERROR(rp_world_add_particles(world, &particles, NULL), RP_ERR_ARGUMENT,
+                        "inside colliders");
+        }
+        rp_shape_release(block);
+        rp_shape_release(box);
+        rp_world_destroy(world);
+    }
+    CHECK_NEAR((double)added[1], 7.0 / 8.0 * (double)added[0], 0.01 * (double)added[0]);
+}
+
 static rp_result vortex(void *context, const double x[3], double out[3])
 {
     (void)context;
@@ -395,7 +433,7 @@ static void a_failure_names_the_guilty(void)
 
 TEST_MAIN(TEST(a_plan_finds_what_the_world_needs), TEST(preparing_changes_nothing),
           TEST(a_filled_ball_weighs_what_it_should), TEST(a_filling_belongs_to_its_seed),
-          TEST(velocity_may_be_a_function_of_place),
+          TEST(particles_inside_colliders_are_carved), TEST(velocity_may_be_a_function_of_place),
           TEST(a_velocity_that_fails_leaves_the_world_as_it_was),
           TEST(a_sticky_collider_carries_and_turns_what_it_holds),
           TEST(a_motion_that_fails_ends_the_step_and_nothing_more),

@@ -728,7 +728,7 @@ static void functions_give_c_what_the_script_says(void)
 {
     rp_scene *scene = scene_of(
         "scene { dx = 0.5, frames = 10, gravity = function(t) return { t, -t, 2 } end }\n"
-        "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t)\n"
+        "collider { shape = sphere { center = {0,9,0}, radius = 1 }, motion = function(t)\n"
         "return { position = {t, 0, 0}, rotation = { axis = {0, 2, 0}, angle = 90 } } end }\n"
         "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} },\n"
         "sampling = 'lattice', velocity = function(x, y, z) return x + 1, y + 2, z + 3 end }\n");
