@@ -186,8 +186,8 @@ rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
     return RP_OK;
 }
 
-// One layer, `since` seconds after it was due: jittered within the layer, and as far out as it has
-// come by then.
+// One layer, `since` seconds after it was due: as far out as it has come by then, and spread over
+// half the way to the layers before and after it, so that the stream has no rings.
 static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
 {
     const int dim = world->def.dimension;
@@ -197,12 +197,15 @@ static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
         return RP_ERR_MEMORY;
     }
     for (int32_t i = 0; i < e->sites; i++) {
+        const uint64_t id = world->next_id + (uint64_t)i;
+        double u[4];
+        for (int k = 0; k < 4; k++) {
+            u[k] = rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)k)) - 0.5;
+        }
         memset(x[i], 0, sizeof x[i]);
         for (int a = 0; a < dim; a++) {
-            const uint64_t id = world->next_id + (uint64_t)i;
-            const double u =
-                rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)a)) - 0.5;
-            x[i][a] = site[i][a] + 0.5 * e->spacing * u + since * e->velocity[a];
+            x[i][a] = site[i][a] + 0.5 * e->spacing * u[a] +
+                      (since + e->interval * u[3]) * e->velocity[a];
         }
     }
     return rp_world_give_birth(world, e->material, e->field, e->volume, x, e->velocity, e->sites);
