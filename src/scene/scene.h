@@ -16,6 +16,20 @@ rp_vector_of_time rp_scene_vector_of_time(const scene_record *record, const char
 rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const char *key);
 rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key);
 
+// Where on a grid from `min` to `max` a function of (x, z), in 2D of x, is asked for heights.
+typedef struct scene_samples {
+    double min[2], max[2];
+    int columns, rows;
+    double *height; // [row][column]
+} scene_samples;
+// Within the time that loading may take.
+rp_result rp_scene_sample(const scene_record *record, const char *key,
+                          const scene_samples *samples);
+
+// The path of a file that the scene names, which is now on the list of files that were read; NULL
+// when there is no memory. Belongs to the scene.
+const char *rp_scene_take_file(rp_scene *scene, const char *name);
+
 // Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
 int rp_scene_period(const rp_scene *scene, const scene_record *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.

@@ -15,8 +15,8 @@ enum {
     FIRST_LEVEL = 1, // how often they are halved at least
     LAST_LEVEL = 9,
 };
-static const double tolerance = 1e-5;  // difference of two levels, relative
-static const double most_work = 4.0e7; // distances of simple shapes in one walk
+static const double tolerance = 2e-5;  // difference of two levels, relative
+static const double most_work = 4.0e6; // distances of simple shapes in one walk
 
 typedef struct walk {
     const rp_shape_region *region;
