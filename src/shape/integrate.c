@@ -15,8 +15,12 @@ enum {
     FIRST_LEVEL = 1, // how often they are halved at least
     LAST_LEVEL = 9,
 };
-static const double tolerance = 2e-5;  // difference of two levels, relative
-static const double most_work = 4.0e6; // distances of simple shapes in one walk
+// Differences of two levels, relative to the volume; what is left after the extrapolation is much
+// less.
+static const double fine = 2e-5; // needs no further level
+static const double fair = 3e-4; // needs none that is dear
+// Distances of simple shapes in one walk.
+static const double dear = 4e6, too_dear = 6e7;
 
 typedef struct walk {
     const rp_shape_region *region;
@@ -126,7 +130,7 @@ double rp_shape_integrate(const rp_shape_region *region)
     double before = INFINITY, best = 0.0;
     for (int last = FIRST_LEVEL; last <= LAST_LEVEL; last++) {
         const walk w = walk_to(region, last);
-        const double change = w.volume[1] - w.volume[0], wanted = tolerance * w.volume[1];
+        const double change = w.volume[1] - w.volume[0], wanted = fine * w.volume[1];
         best = w.volume[1] + change / 3.0;
         // one small change may be chance
         if (fabs(change) <= wanted && before <= 8.0 * wanted) {
@@ -134,7 +138,8 @@ double rp_shape_integrate(const rp_shape_region *region)
         }
         before = fabs(change);
         const double growth = region->dimension == 3 ? 4.0 : 2.0;
-        if (growth * w.looks * (region->cost > 0 ? region->cost : 1) > most_work) {
+        const double work = growth * w.looks * (region->cost > 0 ? region->cost : 1);
+        if (work > (fabs(change) <= fair * w.volume[1] ? dear : too_dear)) {
             break;
         }
     }
