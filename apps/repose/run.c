@@ -40,6 +40,7 @@ typedef struct job {
     const args *a;
     const char *scene; // as the user wrote it; NULL: resumed without one
     char script[PATH_SIZE], folder[PATH_SIZE];
+    char beside[PATH_SIZE]; // the folder of the user's script, where files that it names are
     rp_run_mode mode;
     rp_scene_param param[VALUE_MOST];
     int params;
@@ -175,8 +176,22 @@ static int recall(job *j)
     if (j->frames < 0 && json_is_integer(frames)) {
         j->frames = json_integer_value(frames);
     }
+    const char *beside = json_string_value(json_object_get(j->about, "scene_folder"));
+    snprintf(j->beside, sizeof j->beside, "%s", beside != NULL ? beside : "");
     memcpy(j->script, kept, sizeof kept);
     return 0;
+}
+
+// The folder of the script, for a resumed run that starts from a copy somewhere else.
+static void remember_folder(job *j)
+{
+    char *path = realpath(j->script, NULL);
+    char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    if (slash != NULL) {
+        *(slash > path ? slash : slash + 1) = '\0';
+        snprintf(j->beside, sizeof j->beside, "%s", path);
+    }
+    free(path);
 }
 
 // What rp_run_about() will say of this run.
@@ -192,6 +207,7 @@ static char *describe(const job *j)
     const char *scene =
         j->scene != NULL ? j->scene : json_string_value(json_object_get(j->about, "scene"));
     json_object_set_new(about, "scene", scene != NULL ? json_string(scene) : json_null());
+    json_object_set_new(about, "scene_folder", json_string(j->beside));
     json_object_set_new(about, "command", words);
     json_object_set_new(about, "set", set);
     json_object_set_new(about, "method", j->method != NULL ? json_string(j->method) : json_null());
@@ -213,7 +229,11 @@ static char *describe(const job *j)
 static int load(job *j)
 {
     rp_scene_def def = rp_default_scene_def();
+    if (j->beside[0] == '\0') {
+        remember_folder(j);
+    }
     def.path = j->script;
+    def.folder = j->beside[0] != '\0' ? j->beside : NULL;
     def.param = j->param;
     def.params = j->params;
     def.method = j->method;

@@ -17,6 +17,9 @@ typedef struct rp_scene_param {
 
 typedef struct rp_scene_def {
     const char *path; ///< of the file; messages name it
+    /// Where files that the script names are, such as those of height fields; NULL: in the folder
+    /// of `path`.
+    const char *folder;
     const char *text; ///< the script, when it does not come from the file; NULL: read the file
     size_t text_size; ///< bytes of it
     const rp_scene_param *param;

@@ -19,21 +19,102 @@ RP_API rp_result rp_shape_half_space(const double point[3], const double normal[
                                      rp_shape **shape);
 /// @param lower, upper [m]; an infinite side is open, as the third one of a rectangle in 2D
 RP_API rp_result rp_shape_box(const double lower[3], const double upper[3], rp_shape **shape);
+/// A box whose edges and corners are rounded; it keeps its outer size.
+/// @param round radius of the edges [m], 0 to half the shortest side
+RP_API rp_result rp_shape_rounded_box(const double lower[3], const double upper[3], double round,
+                                      rp_shape **shape);
 /// @param radius [m]
 RP_API rp_result rp_shape_sphere(const double center[3], double radius, rp_shape **shape);
+/// All points within `radius` of the straight line from a to b.
+RP_API rp_result rp_shape_capsule(const double a[3], const double b[3], double radius,
+                                  rp_shape **shape);
+/// @param base middle of the lower face [m]
+/// @param axis from there to the upper face, of any length but 0
+RP_API rp_result rp_shape_cylinder(const double base[3], const double axis[3], double radius,
+                                   double height, rp_shape **shape);
+/// @param base middle of the face [m]
+/// @param axis from there to the tip, of any length but 0
+RP_API rp_result rp_shape_cone(const double base[3], const double axis[3], double radius,
+                               double height, rp_shape **shape);
+/// @param major from the middle to the middle of the tube [m]
+/// @param minor radius of the tube [m], at most `major`
+RP_API rp_result rp_shape_torus(const double center[3], const double axis[3], double major,
+                                double minor, rp_shape **shape);
+/// @param radii along x, y and z [m]; an infinite one makes an elliptic cylinder, as of an ellipse
+/// in 2D
+RP_API rp_result rp_shape_ellipsoid(const double center[3], const double radii[3],
+                                    rp_shape **shape);
+
+/// A profile that is turned about an axis: a bottle, a funnel, the glass of an hourglass.
+typedef struct rp_revolve_def {
+    double base[3];             ///< where the axis has height 0 [m]
+    double axis[3];             ///< of any length but 0
+    const double (*profile)[2]; ///< points of a line: distance from the axis, height along it [m]
+    int points;                 ///< 2 to 4096
+    /// Of a shell around the line [m]; 0: solid between the line and the axis. A solid whose line
+    /// ends where it began is a ring.
+    double thickness;
+    double round; ///< radius of the arcs that replace the corners of the line [m]; 0: none
+    uint32_t cookie;
+} rp_revolve_def;
+
+/// Upright and solid, without a profile.
+RP_API rp_revolve_def rp_default_revolve_def(void);
+/// The distance is exact; inside a bent shell it is a bound.
+RP_API rp_result rp_shape_revolve(const rp_revolve_def *def, rp_shape **shape);
+
+/// A landscape: all that lies below heights given on a regular grid, joined by triangles. It goes
+/// down without end, and beyond the edges of the grid the heights of the edge go on; intersect it
+/// with a box for a piece of it.
+typedef struct rp_height_field_def {
+    double min[2], max[2]; ///< x and z of the first and the last column and row [m]
+    const double *height;  ///< [row][column], y [m]
+    int columns, rows; ///< along x and z; a single row is a profile that goes on along z, for 2D
+    uint32_t cookie;
+} rp_height_field_def;
+
+RP_API rp_height_field_def rp_default_height_field_def(void);
+/// The distance to the triangles is exact everywhere. The heights are copied.
+RP_API rp_result rp_shape_height_field(const rp_height_field_def *def, rp_shape **shape);
+
+/// The numbers of a grey PNG of 1 to 16 bits, 0 for black to 1 for white, from the top row down.
+/// @param[out] values [row][column], released with free(); NULL on failure
+RP_API rp_result rp_read_grey_png(const char *path, double **values, int *columns, int *rows);
+
+/// Operators. The shapes that go in are kept for as long as the new one lives. At most 256
+/// operators may be nested, with at most 10000 simple shapes in all.
+///
+/// Distances are bounds: their sign is right and they never exceed the true distance to the
+/// surface, but they may be smaller, as inside a union near a seam.
+/// @param part `parts` shapes, at least one
+RP_API rp_result rp_shape_union(rp_shape *const part[], int parts, rp_shape **shape);
+RP_API rp_result rp_shape_intersect(rp_shape *const part[], int parts, rp_shape **shape);
+/// What is in `from` and in none of the parts.
+RP_API rp_result rp_shape_subtract(const rp_shape *from, rp_shape *const part[], int parts,
+                                   rp_shape **shape);
+/// All points whose distance to the other shape is less than `distance` [m]; a negative one makes
+/// it thinner. Corners become round, except where the other shape's distance is a bound.
+RP_API rp_result rp_shape_offset(const rp_shape *other, double distance, rp_shape **shape);
+/// All that is outside.
+RP_API rp_result rp_shape_invert(const rp_shape *other, rp_shape **shape);
+/// Scaled about the origin, then turned about it, then moved.
+/// @param rotation a quaternion x, y, z, w of any length but 0
+RP_API rp_result rp_shape_move(const rp_shape *other, const double position[3],
+                               const double rotation[4], double scale, rp_shape **shape);
 
 /// One more reference to the same shape. @return the shape
 RP_API rp_shape *rp_shape_retain(const rp_shape *shape);
 /// Give a reference back; the last one frees the shape. NULL is fine.
 RP_API void rp_shape_release(rp_shape *shape);
 
-/// Distance to the surface [m], negative inside.
+/// Distance to the surface [m], negative inside; of operators, a bound of it.
 /// @param[out] gradient the way out of the shape, a unit vector; may be NULL
 RP_API double rp_shape_distance(const rp_shape *shape, const double x[3], double gradient[3]);
-/// The smallest box around the shape. @return false when it reaches to infinity along one of the
-/// first `dimension` axes
+/// A box around the shape, for all but operators the smallest. @return false when it reaches to
+/// infinity along one of the first `dimension` axes
 RP_API bool rp_shape_bounds(const rp_shape *shape, int dimension, double lower[3], double upper[3]);
-/// [m^3], or [m^2] in 2D; infinite when the shape is
+/// [m^3], or [m^2] in 2D, of the cut with the plane z = 0; infinite when the shape is. Where there
+/// is no formula it is integrated to 1e-4 or better, once, when it is first asked for.
 RP_API double rp_shape_volume(const rp_shape *shape, int dimension);
 
 #ifdef __cplusplus

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEGREE (3.14159265358979323846 / 180.0)
+
 static const char axis_name[] = "xyz";
 
 // Dimensions
@@ -35,6 +37,12 @@ static rp_result fit_dimension(rp_scene *scene, scene_record *record)
 {
     for (int k = 0; k < record->word->keys; k++) {
         scene_value *v = &record->value[k];
+        if (v->kind == TAKES_TABLE) {
+            const rp_result result = fit_dimension(scene, v->record);
+            if (result != RP_OK) {
+                return result;
+            }
+        }
         if (!has_axes(v->kind)) {
             continue;
         }
@@ -82,7 +90,241 @@ static rp_result make_box(rp_scene *scene, scene_record *r)
     const bool flat = scene->dimension == 2;
     const double low[3] = {lower[0], lower[1], flat ? -INFINITY : lower[2]};
     const double high[3] = {upper[0], upper[1], flat ? INFINITY : upper[2]};
-    return rp_shape_box(low, high, &r->shape);
+    double most = INFINITY;
+    for (int a = 0; a < scene->dimension; a++) {
+        most = fmin(most, 0.5 * (upper[a] - lower[a]));
+    }
+    const double round = rp_record_number(r, "round");
+    if (!(round <= most)) {
+        return rp_record_fail(scene, r, "round",
+                              "want at most half the shortest side, which is %g m, got %g", most,
+                              round);
+    }
+    return rp_shape_rounded_box(low, high, round, &r->shape);
+}
+
+static rp_result make_capsule(rp_scene *scene, scene_record *r)
+{
+    (void)scene;
+    return rp_shape_capsule(rp_record_vector(r, "a"), rp_record_vector(r, "b"),
+                            rp_record_number(r, "radius"), &r->shape);
+}
+
+// In 2D the plane cuts a shape through its axis, so that axis must lie in it.
+static rp_result check_axis(rp_scene *scene, const scene_record *r)
+{
+    if (is_zero(rp_record_vector(r, "axis"))) {
+        return rp_record_fail(scene, r, "axis", "want a vector that is not 0%s, got 0",
+                              scene->dimension == 2 ? " and lies in the plane of a 2D scene" : "");
+    }
+    return RP_OK;
+}
+
+static rp_result make_cylinder(rp_scene *scene, scene_record *r)
+{
+    const rp_result result = check_axis(scene, r);
+    return result != RP_OK
+               ? result
+               : rp_shape_cylinder(rp_record_vector(r, "base"), rp_record_vector(r, "axis"),
+                                   rp_record_number(r, "radius"), rp_record_number(r, "height"),
+                                   &r->shape);
+}
+
+static rp_result make_cone(rp_scene *scene, scene_record *r)
+{
+    const rp_result result = check_axis(scene, r);
+    return result != RP_OK ? result
+                           : rp_shape_cone(rp_record_vector(r, "base"), rp_record_vector(r, "axis"),
+                                           rp_record_number(r, "radius"),
+                                           rp_record_number(r, "height"), &r->shape);
+}
+
+static rp_result make_torus(rp_scene *scene, scene_record *r)
+{
+    if (scene->dimension == 2) {
+        return rp_record_fail(scene, r, NULL,
+                              "want a 3D scene, got a 2D one: use spheres there, or subtract one "
+                              "from another");
+    }
+    const rp_result result = check_axis(scene, r);
+    return result != RP_OK
+               ? result
+               : rp_shape_torus(rp_record_vector(r, "center"), rp_record_vector(r, "axis"),
+                                rp_record_number(r, "major"), rp_record_number(r, "minor"),
+                                &r->shape);
+}
+
+static rp_result make_ellipsoid(rp_scene *scene, scene_record *r)
+{
+    const double *radii = rp_record_vector(r, "radii");
+    // an ellipse is an elliptic cylinder without ends
+    const double full[3] = {radii[0], radii[1], scene->dimension == 2 ? INFINITY : radii[2]};
+    return rp_shape_ellipsoid(rp_record_vector(r, "center"), full, &r->shape);
+}
+
+static rp_result make_revolve(rp_scene *scene, scene_record *r)
+{
+    const rp_result result = check_axis(scene, r);
+    if (result != RP_OK) {
+        return result;
+    }
+    const scene_value *profile = rp_record_value(r, "profile");
+    const scene_value *thickness = rp_record_value(r, "thickness");
+    rp_revolve_def def = rp_default_revolve_def();
+    memcpy(def.base, rp_record_vector(r, "base"), sizeof def.base);
+    memcpy(def.axis, rp_record_vector(r, "axis"), sizeof def.axis);
+    def.profile = (const double(*)[2])profile->points;
+    def.points = profile->count;
+    def.thickness = thickness->kind != 0 ? thickness->number : 0.0;
+    def.round = rp_record_number(r, "round");
+    return rp_shape_revolve(&def, &r->shape);
+}
+
+// Heights of a function at about the wanted spacing.
+static rp_result sample_heights(rp_scene *scene, const scene_record *r, rp_height_field_def *def,
+                                double **heights)
+{
+    enum { MOST = 1 << 24 };
+    const scene_value *given = rp_record_value(r, "spacing");
+    const double spacing = given->kind != 0 ? given->number : rp_record_number(scene->said, "dx");
+    const double columns = ceil((def->max[0] - def->min[0]) / spacing) + 1.0;
+    const double rows =
+        scene->dimension == 2 ? 1.0 : ceil((def->max[1] - def->min[1]) / spacing) + 1.0;
+    if (!(columns * rows <= MOST)) {
+        return rp_record_fail(scene, r, "spacing", "want at most %d heights, got %g x %g", MOST,
+                              columns, rows);
+    }
+    *heights = malloc((size_t)(columns * rows) * sizeof **heights);
+    if (*heights == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for %g heights", columns * rows);
+    }
+    def->columns = (int)columns;
+    def->rows = (int)rows;
+    return rp_scene_sample(r, "height",
+                           &(scene_samples){.min = {def->min[0], def->min[1]},
+                                            .max = {def->max[0], def->max[1]},
+                                            .columns = def->columns,
+                                            .rows = def->rows,
+                                            .height = *heights});
+}
+
+// Heights of a picture: black is as high as min, white as max.
+static rp_result read_heights(rp_scene *scene, const scene_record *r, rp_height_field_def *def,
+                              double **heights)
+{
+    const double low = rp_record_vector(r, "min")[1], high = rp_record_vector(r, "max")[1];
+    const char *path = rp_scene_take_file(scene, rp_record_text(r, "file"));
+    if (path == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    const rp_result result = rp_read_grey_png(path, heights, &def->columns, &def->rows);
+    if (result != RP_OK) {
+        return result;
+    }
+    if (scene->dimension == 2 && def->rows != 1) {
+        return rp_record_fail(scene, r, "file", "want a picture one pixel high in 2D, got %d",
+                              def->rows);
+    }
+    for (size_t i = 0; i < (size_t)def->columns * (size_t)def->rows; i++) {
+        (*heights)[i] = low + (high - low) * (*heights)[i];
+    }
+    return RP_OK;
+}
+
+static rp_result make_height_field(rp_scene *scene, scene_record *r)
+{
+    const double *min = rp_record_vector(r, "min"), *max = rp_record_vector(r, "max");
+    const bool file = rp_record_value(r, "file")->kind != 0;
+    if (!file && rp_record_value(r, "height")->kind == 0) {
+        return rp_record_fail(scene, r, "height",
+                              "want a function, or file in its place, got nothing");
+    }
+    for (int a = 0; a < scene->dimension; a += 2) {
+        if (!(min[a] < max[a])) {
+            return rp_record_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
+                                  axis_name[a], min[a], max[a]);
+        }
+    }
+    rp_height_field_def def = rp_default_height_field_def();
+    double *heights = NULL;
+    for (int a = 0; a < 2; a++) {
+        def.min[a] = min[2 * a];
+        def.max[a] = max[2 * a];
+    }
+    rp_result result =
+        file ? read_heights(scene, r, &def, &heights) : sample_heights(scene, r, &def, &heights);
+    if (result == RP_OK) {
+        def.height = heights;
+        result = rp_shape_height_field(&def, &r->shape);
+    }
+    free(heights);
+    return result;
+}
+
+// Operators: what they take was made before them
+// ------------------------------------------------------------------------------
+
+static const rp_shape *operand(const scene_record *r)
+{
+    return rp_record_value(r, "shape")->record->shape;
+}
+
+static rp_result make_combination(rp_scene *scene, scene_record *r)
+{
+    const bool subtract = strcmp(r->word->name, "subtract") == 0;
+    const scene_value *v = rp_record_value(r, subtract ? "others" : "shapes");
+    rp_shape **part = malloc((size_t)v->count * sizeof(rp_shape *));
+    if (part == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", scene->path);
+    }
+    for (int i = 0; i < v->count; i++) {
+        part[i] = v->shapes[i]->shape;
+    }
+    const rp_result result = subtract ? rp_shape_subtract(operand(r), part, v->count, &r->shape)
+                             : strcmp(r->word->name, "union") == 0
+                                 ? rp_shape_union(part, v->count, &r->shape)
+                                 : rp_shape_intersect(part, v->count, &r->shape);
+    free(part);
+    return result;
+}
+
+static rp_result make_offset(rp_scene *scene, scene_record *r)
+{
+    (void)scene;
+    return rp_shape_offset(operand(r), rp_record_number(r, "distance"), &r->shape);
+}
+
+static rp_result make_invert(rp_scene *scene, scene_record *r)
+{
+    (void)scene;
+    return rp_shape_invert(operand(r), &r->shape);
+}
+
+static rp_result make_move(rp_scene *scene, scene_record *r)
+{
+    const scene_record *place = rp_record_value(r, "place")->record;
+    const scene_value *rotation = rp_record_value(place, "rotation");
+    double turn[4] = {0.0, 0.0, 0.0, 1.0};
+    if (rotation->kind == TAKES_TABLE) {
+        const double *axis = rp_record_vector(rotation->record, "axis");
+        const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
+        if (!(length > 0.0 && isfinite(length))) {
+            return rp_record_fail(scene, r, "place.rotation.axis",
+                                  "want a vector that is not 0, got 0");
+        }
+        if (scene->dimension == 2 && (axis[0] != 0.0 || axis[1] != 0.0)) {
+            return rp_record_fail(scene, r, "place.rotation.axis",
+                                  "want {0, 0, 1} in 2D, got {%g, %g, %g}", axis[0], axis[1],
+                                  axis[2]);
+        }
+        const double half = 0.5 * DEGREE * rp_record_number(rotation->record, "angle");
+        for (int a = 0; a < 3; a++) {
+            turn[a] = sin(half) * (axis[a] / length);
+        }
+        turn[3] = cos(half);
+    }
+    return rp_shape_move(operand(r), rp_record_vector(place, "position"), turn,
+                         rp_record_number(place, "scale"), &r->shape);
 }
 
 // Materials, particles, colliders
@@ -260,6 +502,19 @@ static rp_result check_record(rp_scene *scene, scene_record *record)
         {"half_space", make_half_space},
         {"sphere", make_sphere},
         {"box", make_box},
+        {"capsule", make_capsule},
+        {"cylinder", make_cylinder},
+        {"cone", make_cone},
+        {"torus", make_torus},
+        {"ellipsoid", make_ellipsoid},
+        {"revolve", make_revolve},
+        {"height_field", make_height_field},
+        {"union", make_combination},
+        {"intersect", make_combination},
+        {"subtract", make_combination},
+        {"offset", make_offset},
+        {"invert", make_invert},
+        {"move", make_move},
         {"material.sand", check_sand},
         {"material.elastic", check_material},
         {"particles", check_particles},

@@ -98,7 +98,10 @@ static void describe_call(const call *c, char *text, size_t size)
             }
         }
     }
-    if (c->arguments == 1) {
+    if (r->word->kind == WORD_SHAPE) {
+        snprintf(what, sizeof what, "%s", r->word->name);
+        snprintf(when, sizeof when, "x = %.9g m, z = %.9g m", c->argument[0], c->argument[1]);
+    } else if (c->arguments == 1) {
         snprintf(when, sizeof when, "t = %.9g s", c->argument[0]);
     } else {
         snprintf(when, sizeof when, "(%.9g, %.9g, %.9g)", c->argument[0], c->argument[1],
@@ -152,6 +155,52 @@ static rp_result call_vector_of_place(void *context, const double x[3], double o
 static rp_result call_pose_of_time(void *context, double t, rp_pose *out)
 {
     return run_call(&(call){.function = context, .arguments = 1, .argument = {t}, .pose = out});
+}
+
+// Heights on a grid
+// --------------------------------------------------------------------------------------------
+
+typedef struct sampling {
+    call call;
+    const scene_samples *samples;
+} sampling;
+
+static double along(double min, double max, int i, int count)
+{
+    return count > 1 ? min + (max - min) * i / (count - 1) : min;
+}
+
+static int sample_all(lua_State *L)
+{
+    sampling *s = lua_touserdata(L, 1);
+    const scene_samples *grid = s->samples;
+    const size_t count = (size_t)grid->columns * (size_t)grid->rows;
+    for (size_t i = 0; i < count; i++) {
+        const int column = (int)(i % (size_t)grid->columns), row = (int)(i / (size_t)grid->columns);
+        s->call.argument[0] = along(grid->min[0], grid->max[0], column, grid->columns);
+        s->call.argument[1] = along(grid->min[1], grid->max[1], row, grid->rows);
+        lua_settop(L, 0);
+        rp_push_function(L, s->call.function);
+        for (int a = 0; a < s->call.arguments; a++) {
+            lua_pushnumber(L, s->call.argument[a]);
+        }
+        lua_call(L, s->call.arguments, 1);
+        grid->height[i] = lua_tonumber(L, 1);
+        if (lua_type(L, 1) != LUA_TNUMBER || !isfinite(grid->height[i])) {
+            rp_sandbox_error(L, "result: want a finite number, got %s", rp_sandbox_show(L, 1));
+        }
+    }
+    return 0;
+}
+
+rp_result rp_scene_sample(const scene_record *record, const char *key, const scene_samples *samples)
+{
+    const scene_function *f = &rp_record_value(record, key)->function;
+    sampling s = {.call = {.function = f, .arguments = f->scene->dimension - 1},
+                  .samples = samples};
+    const rp_result result =
+        rp_sandbox_run(f->scene->sandbox, sample_all, &s, f->scene->load_seconds);
+    return result == RP_OK ? RP_OK : refuse_call(&s.call, result);
 }
 
 static void *context_of(const scene_record *record, const char *key)

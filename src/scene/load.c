@@ -73,10 +73,11 @@ static int say_word(lua_State *L)
     rp_scene *scene = scene_of(L);
     const scene_word *word = lua_touserdata(L, lua_upvalueindex(2));
     refuse_untimely(L, scene, word);
-    if (lua_gettop(L) > 1) {
+    if (lua_gettop(L) > 1 && !word->by_place) {
         rp_sandbox_error(L, "%s: want one table, got %d values", word->name, lua_gettop(L));
     }
-    scene_record *record = rp_read_record(L, 1, word, word->name);
+    scene_record *record =
+        word->by_place ? rp_read_arguments(L, word) : rp_read_record(L, 1, word, word->name);
     if (word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL) {
         luaL_setmetatable(L, word->kind == WORD_SHAPE ? "shape" : "material");
     }
@@ -350,13 +351,19 @@ static rp_result take_text(rp_scene *scene, const rp_scene_def *def)
 
 static rp_result copy_def(rp_scene *scene, const rp_scene_def *def)
 {
+    scene->load_seconds = def->load_seconds;
     scene->call_seconds = def->call_seconds;
     scene->path = strdup(def->path);
+    const char *slash = strrchr(def->path, '/');
+    scene->folder = def->folder != NULL ? strdup(def->folder)
+                    : slash == NULL
+                        ? strdup(".")
+                        : strndup(def->path, slash > def->path ? (size_t)(slash - def->path) : 1);
     scene->sandbox = calloc(1, sizeof *scene->sandbox);
     scene->param = calloc((size_t)def->params + 1, sizeof *scene->param);
     scene->method = def->method != NULL ? strdup(def->method) : NULL;
-    if (scene->path == NULL || scene->sandbox == NULL || scene->param == NULL ||
-        (def->method != NULL && scene->method == NULL)) {
+    if (scene->path == NULL || scene->folder == NULL || scene->sandbox == NULL ||
+        scene->param == NULL || (def->method != NULL && scene->method == NULL)) {
         return no_memory(def->path);
     }
     for (int i = 0; i < def->params; i++) {
@@ -455,6 +462,11 @@ void rp_scene_free(rp_scene *scene)
     }
     free(scene->sandbox);
     free(scene->param);
+    for (int i = 0; i < scene->files; i++) {
+        free(scene->file[i]);
+    }
+    free(scene->file);
+    free(scene->folder);
     free(scene->path);
     free(scene->text);
     free(scene->method);
@@ -473,16 +485,26 @@ const char *rp_scene_text(const rp_scene *scene, size_t *size)
 
 const char *rp_scene_resolved(const rp_scene *scene) { return scene->resolved; }
 
-// No word reads a file yet.
-int rp_scene_files(const rp_scene *scene)
+const char *rp_scene_take_file(rp_scene *scene, const char *name)
 {
-    (void)scene;
-    return 0;
+    const char *folder = name[0] == '/' ? "" : scene->folder;
+    const size_t room = strlen(folder) + strlen(name) + 2;
+    char **grown = realloc(scene->file, ((size_t)scene->files + 1) * sizeof *grown);
+    scene->file = grown != NULL ? grown : scene->file;
+    char *path = malloc(room);
+    if (grown == NULL || path == NULL) {
+        free(path);
+        no_memory(scene->path);
+        return NULL;
+    }
+    snprintf(path, room, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", name);
+    scene->file[scene->files++] = path;
+    return path;
 }
+
+int rp_scene_files(const rp_scene *scene) { return scene->files; }
 
 const char *rp_scene_file(const rp_scene *scene, int index)
 {
-    (void)scene;
-    (void)index;
-    return NULL;
+    return index >= 0 && index < scene->files ? scene->file[index] : NULL;
 }

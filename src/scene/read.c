@@ -220,6 +220,39 @@ static void read_matrix(const reader *r, int index, scene_value *out)
     }
 }
 
+// A list of pairs; they live in a block of Lua's memory that the record keeps.
+static void read_points(const reader *r, int index, scene_value *out)
+{
+    enum { MOST = 4096 };
+    lua_State *L = r->L;
+    const lua_Unsigned length = lua_rawlen(L, index);
+    if (length < 2 || length > MOST || lua_getmetatable(L, index)) {
+        rp_sandbox_error(L, "%s: want a list of 2 to %d points, such as {{0, 1}, {2, 3}}, got %s",
+                         r->path, MOST,
+                         length == 0   ? "none"
+                         : length == 1 ? "1"
+                                       : "another table");
+    }
+    out->kind = TAKES_POINTS;
+    out->count = (int)length;
+    out->points = lua_newuserdatauv(L, (size_t)length * sizeof *out->points, 0);
+    keep(r, -1);
+    lua_pop(L, 1);
+    for (int i = 0; i < out->count; i++) {
+        const bool pair = lua_rawgeti(L, index, i + 1) == LUA_TTABLE && lua_rawlen(L, -1) == 2;
+        for (int a = 0; a < 2; a++) {
+            if (!pair || lua_rawgeti(L, -1, a + 1) != LUA_TNUMBER) {
+                rp_sandbox_error(L, "%s[%d]: want two numbers, such as {0, 1}, got %s", r->path,
+                                 i + 1, rp_sandbox_show(L, -1));
+            }
+            out->points[i][a] = lua_tonumber(L, -1);
+            check_range(r, -1, out->points[i][a]);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+    }
+}
+
 static void read_form(const reader *r, int index, scene_value *out)
 {
     out->kind = TAKES_TABLE;
@@ -238,6 +271,8 @@ static void read_table(const reader *r, int index, scene_value *out)
         read_axes(r, index, out);
     } else if ((takes & TAKES_MATRIX) != 0) {
         read_matrix(r, index, out);
+    } else if ((takes & TAKES_POINTS) != 0) {
+        read_points(r, index, out);
     } else if ((takes & TAKES_TABLE) != 0) {
         read_form(r, index, out);
     } else {
@@ -505,14 +540,43 @@ scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, co
     return record;
 }
 
+// The arguments from key k on, as the shapes of that key. The list is a block of Lua's memory that
+// the record keeps; the scene keeps the shapes.
+static void read_shapes(lua_State *L, scene_record *record, int k, int given)
+{
+    const key_path p = path_of(record->word->name, record->word->key[k].name);
+    const reader r = {L, record, lua_gettop(L), k, p.text};
+    scene_value *out = &record->value[k];
+    out->shapes = lua_newuserdatauv(L, (size_t)(given - k) * sizeof *out->shapes, 0);
+    keep(&r, -1);
+    lua_pop(L, 1);
+    for (int i = k; i < given; i++) {
+        scene_record *shape = lua_touserdata(L, i + 1);
+        const bool handle = lua_type(L, i + 1) == LUA_TUSERDATA && shape != NULL;
+        if (!handle || shape->word->kind != WORD_SHAPE) {
+            refuse(&r, i + 1);
+        }
+        shape->used = true;
+        out->shapes[out->count++] = shape;
+    }
+    out->kind = TAKES_SHAPES;
+    out->given = true;
+}
+
 scene_record *rp_read_arguments(lua_State *L, const scene_word *word)
 {
     const int given = lua_gettop(L);
-    if (given > word->keys) {
+    const bool open = (word->key[word->keys - 1].takes & TAKES_SHAPES) != 0;
+    if (given > word->keys && !open) {
         rp_sandbox_error(L, "%s: want at most %d values, got %d", word->name, word->keys, given);
     }
+    luaL_checkstack(L, 16, NULL);
     scene_record *record = new_record(L, word);
-    for (int k = 0; k < given; k++) {
+    for (int k = 0; k < given && k < word->keys; k++) {
+        if ((word->key[k].takes & TAKES_SHAPES) != 0) {
+            read_shapes(L, record, k, given);
+            continue;
+        }
         lua_pushvalue(L, k + 1);
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);

@@ -79,6 +79,10 @@ rp_result rp_record_place(const rp_scene *scene, const scene_record *record, rp_
     if (result == RP_OK || strncmp(rp_last_error(), chunk, length) == 0) {
         return result;
     }
-    return rp_fail(result, "%s:%d: %s: %s", chunk, record->line, record->word->name,
-                   rp_last_error());
+    // what makes a shape names it already
+    const char *word = record->word->name;
+    const bool named =
+        record->word->kind == WORD_SHAPE && strncmp(rp_last_error(), word, strlen(word)) == 0;
+    return rp_fail(result, "%s:%d: %s%s%s", chunk, record->line, named ? "" : word,
+                   named ? "" : ": ", rp_last_error());
 }

@@ -23,7 +23,7 @@ typedef struct scene_function {
 typedef struct scene_value {
     unsigned kind; // one of TAKES_…; 0: there is none
     bool given;    // by the scene; otherwise a default
-    int count;     // components of a vector, rows of a matrix
+    int count;     // components of a vector, rows of a matrix, shapes, points
     union {
         double number;
         int64_t integer;
@@ -35,6 +35,8 @@ typedef struct scene_value {
         double matrix[3][3];
         scene_function function;
         struct scene_record *record; // shape, material or table
+        struct scene_record **shapes;
+        double (*points)[2];
     };
 } scene_value;
 
@@ -56,7 +58,10 @@ struct rp_scene {
     rp_scene_param *param; // as set from outside
     int params;
     char *method; // set from outside; NULL: as the scene says
-    double call_seconds;
+    double load_seconds, call_seconds;
+    char *folder; // of the files that the scene names
+    char **file;  // those that were read
+    int files;
 
     scene_record *first, *last; // all that was said, in order
     // once the script has ended

@@ -87,6 +87,14 @@ static void write_default(FILE *out, const scene_key *key)
 
 static void write_keys(FILE *out, const scene_word *word)
 {
+    if (word->by_place) {
+        fprintf(out, "\n`%s(", word->name);
+        for (int k = 0; k < word->keys; k++) {
+            const bool open = (word->key[k].takes & TAKES_SHAPES) != 0;
+            fprintf(out, "%s%s", k > 0 ? ", " : "", open ? "shape, …" : word->key[k].name);
+        }
+        fputs(")`\n", out);
+    }
     fputs("\n| field | takes | unit | default | |\n|---|---|---|---|---|\n", out);
     for (int k = 0; k < word->keys; k++) {
         const scene_key *key = &word->key[k];

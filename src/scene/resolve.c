@@ -59,6 +59,26 @@ static json_t *place_of(const scene_function *f)
 
 static json_t *fields(const scene_record *record, json_t *object);
 
+static json_t *shapes(const scene_value *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < v->count; i++) {
+        const scene_record *one = v->shapes[i];
+        json_array_append_new(list,
+                              json_pack("{s:o}", one->word->name, fields(one, json_object())));
+    }
+    return list;
+}
+
+static json_t *points(const scene_value *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < v->count; i++) {
+        json_array_append_new(list, numbers(v->points[i], 2));
+    }
+    return list;
+}
+
 static json_t *value_of(const scene_key *key, const scene_value *v)
 {
     switch (v->kind) {
@@ -85,6 +105,10 @@ static json_t *value_of(const scene_key *key, const scene_value *v)
         return place_of(&v->function);
     case TAKES_SHAPE:
         return json_pack("{s:o}", v->record->word->name, fields(v->record, json_object()));
+    case TAKES_SHAPES:
+        return shapes(v);
+    case TAKES_POINTS:
+        return points(v);
     case TAKES_MATERIAL:
         return json_integer(v->record->index);
     default:

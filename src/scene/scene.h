@@ -18,6 +18,20 @@ rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *ke
 // The even motion that a collider's velocity and spin describe; no call when it has none.
 rp_pose_of_time rp_scene_even_motion(const scene_record *collider);
 
+// Where on a grid from `min` to `max` a function of (x, z), in 2D of x, is asked for heights.
+typedef struct scene_samples {
+    double min[2], max[2];
+    int columns, rows;
+    double *height; // [row][column]
+} scene_samples;
+// Within the time that loading may take.
+rp_result rp_scene_sample(const scene_record *record, const char *key,
+                          const scene_samples *samples);
+
+// The path of a file that the scene names, which is now on the list of files that were read; NULL
+// when there is no memory. Belongs to the scene.
+const char *rp_scene_take_file(rp_scene *scene, const char *name);
+
 // Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
 // The collider of that name that was said before `before`; NULL: none.
 const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *name,

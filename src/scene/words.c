@@ -124,6 +124,101 @@ static const scene_key sphere_keys[] = {
 static const scene_key box_keys[] = {
     {"min", TAKES_VECTOR, "m", ANY, .sentence = "Lower corner."},
     {"max", TAKES_VECTOR, "m", ANY, .sentence = "Upper corner, above the lower along every axis."},
+    {"round", TAKES_NUMBER, "m", NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "Radius of its edges and corners, at most half the shortest side. The box keeps its size."},
+};
+
+static const scene_key capsule_keys[] = {
+    {"a", TAKES_VECTOR, "m", ANY, .sentence = "One end of the line in its middle."},
+    {"b", TAKES_VECTOR, "m", ANY, .sentence = "The other end."},
+    {"radius", TAKES_NUMBER, "m", POSITIVE, .sentence = "How far it reaches from that line."},
+};
+
+#define AXIS(sentence_) \
+    {"axis", TAKES_VECTOR, NULL, ANY, .otherwise = "{0, 1, 0}", .sentence = sentence_ ", of any length but 0."}
+
+static const scene_key cylinder_keys[] = {
+    {"base", TAKES_VECTOR, "m", ANY, .sentence = "Middle of the lower face."},
+    {"radius", TAKES_NUMBER, "m", POSITIVE, .sentence = "Its radius."},
+    {"height", TAKES_NUMBER, "m", POSITIVE, .sentence = "From face to face."},
+    AXIS("Points from the lower face to the upper"),
+};
+
+static const scene_key cone_keys[] = {
+    {"base", TAKES_VECTOR, "m", ANY, .sentence = "Middle of the face."},
+    {"radius", TAKES_NUMBER, "m", POSITIVE, .sentence = "Of the face."},
+    {"height", TAKES_NUMBER, "m", POSITIVE, .sentence = "From the face to the tip."},
+    AXIS("Points from the face to the tip"),
+};
+
+static const scene_key torus_keys[] = {
+    {"center", TAKES_VECTOR, "m", ANY, .sentence = "Its middle."},
+    {"major", TAKES_NUMBER, "m", POSITIVE, .sentence = "From there to the middle of the tube."},
+    {"minor", TAKES_NUMBER, "m", POSITIVE, .sentence = "Radius of the tube, at most `major`."},
+    AXIS("Points through the hole"),
+};
+
+static const scene_key ellipsoid_keys[] = {
+    {"center", TAKES_VECTOR, "m", ANY, .sentence = "Its middle."},
+    {"radii", TAKES_VECTOR, "m", POSITIVE, .sentence = "Half its size along each axis."},
+};
+
+static const scene_key revolve_keys[] = {
+    {"base", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "Where the axis has height 0."},
+    AXIS("What the profile is turned about"),
+    {"profile", TAKES_POINTS, "m", ANY,
+     .sentence = "Points `{r, y}` of a line: distance from the axis, at least 0, and height along it. "
+                 "One that ends where it began makes a ring."},
+    {"thickness", TAKES_NUMBER, "m", POSITIVE, .absent = "solid between the line and the axis",
+     .sentence = "Makes a shell around the line, with round ends, such as the glass of an hourglass."},
+    {"round", TAKES_NUMBER, "m", NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "Radius of arcs in place of the corners of the line; there must be room for them."},
+};
+
+static const scene_key height_field_keys[] = {
+    {"min", TAKES_VECTOR, "m", ANY, .sentence = "Least x and z, where the first heights are; y is the height of black."},
+    {"max", TAKES_VECTOR, "m", ANY,
+     .sentence = "Greatest x and z, where the last heights are; y is the height of white. For a function, the two y are "
+                 "not looked at."},
+    {"height", TAKES_FUNCTION, "m", .arguments = "x, z", .absent = "comes from `file`", .not_with = "file",
+     .sentence = "Gives the height at a place, in 2D at x alone. It is asked when the scene is read."},
+    {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "`dx` of the scene", .not_with = "file",
+     .sentence = "Between the places where the function is asked, about."},
+    {"file", TAKES_STRING, .absent = "comes from `height`", .not_with = "height spacing",
+     .sentence = "A grey PNG of 8 or 16 bits, in the folder of the scene: a height per pixel, x to the right and z "
+                 "down. In 2D, one that is one pixel high."},
+};
+
+static const scene_key shapes_keys[] = {
+    {"shapes", TAKES_SHAPES, .sentence = "One or more."},
+};
+
+static const scene_key subtract_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "What is taken from."},
+    {"others", TAKES_SHAPES, .sentence = "What is taken away, one or more."},
+};
+
+static const scene_key offset_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "Any shape."},
+    {"distance", TAKES_NUMBER, "m", ANY, .sentence = "How far its surface moves outwards; inwards when it is negative."},
+};
+
+static const scene_key invert_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "Any shape."},
+};
+
+static const scene_key place_keys[] = {
+    {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "Where the origin goes."},
+    {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
+     .sentence = "How it is turned about the origin, before it is moved."},
+    {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1",
+     .sentence = "How much larger it becomes, seen from the origin, before all else."},
+};
+static const scene_word place_form = {"move", WORD_FORM, KEYS(place_keys)};
+
+static const scene_key move_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "Any shape."},
+    {"place", TAKES_TABLE, .form = &place_form, .sentence = "Where it goes."},
 };
 
 #define ELASTICITY \
@@ -263,6 +358,90 @@ static const char box_example[] =
     "particles { material = material.sand {}, shape = box { min = {-0.1, 0.2, -0.1}, max = {0.1, 0.4, 0.1} } }\n"
     "collider { shape = box { min = {-0.3, 0, -0.05}, max = {0.3, 0.1, 0.05} }, contact = \"separate\" }\n" GROUND;
 
+static const char capsule_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = box { min = {-0.1, 0.3, -0.1}, max = {0.1, 0.5, 0.1} } }\n"
+    "collider { shape = capsule { a = {-0.2, 0.1, 0}, b = {0.2, 0.2, 0}, radius = 0.05 }, contact = \"slip\" }\n" GROUND;
+
+static const char cylinder_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = cylinder { base = {0, 0, 0}, radius = 0.1, height = 0.3 } }\n"
+    "collider { shape = cylinder { base = {0.3, 0.05, -1}, radius = 0.05, height = 2, axis = {0, 0, 1} } }   -- a log\n" GROUND;
+
+static const char cone_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.5, 0}, radius = 0.1 } }\n"
+    "collider { shape = cone { base = {0, 0, 0}, radius = 0.2, height = 0.3 }, contact = \"separate\", friction = 0.3 }\n" GROUND;
+
+static const char torus_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.5, 0}, radius = 0.1 } }\n"
+    "collider { shape = torus { center = {0, 0.1, 0}, major = 0.2, minor = 0.08 }, contact = \"separate\" }\n" GROUND;
+
+static const char ellipsoid_example[] =
+    "scene { dimension = 2, dx = 0.01, frames = 24 }\n"
+    "particles { material = material.sand {}, shape = ellipsoid { center = {0, 0.3}, radii = {0.2, 0.1} } }\n"
+    "collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }\n";
+
+static const char revolve_example[] =
+    "scene { dx = 0.01, frames = 96 }\n"
+    "local glass = { {0.1, -0.2}, {0.1, -0.1}, {0.015, 0}, {0.1, 0.1}, {0.1, 0.2} }\n"
+    "collider { shape = revolve { profile = glass, thickness = 0.02, round = 0.02 }, contact = \"slip\" }\n"
+    "particles { material = material.sand {}, shape = cylinder { base = {0, 0.1, 0}, radius = 0.08, height = 0.08 } }\n"
+    "collider { shape = half_space { point = {0, -0.2, 0}, normal = {0, 1, 0} } }\n";
+
+static const char height_field_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "local dunes = height_field {\n"
+    "    min = {-1, 0, -1}, max = {1, 0, 1},\n"
+    "    height = function(x, z) return 0.1 * math.sin(6 * x) * math.cos(4 * z) end,\n"
+    "}\n"
+    "collider { shape = dunes, contact = \"separate\", friction = 0.5 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0.25, 0.3, 0}, radius = 0.1 } }\n";
+
+static const char union_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local dumbbell = union(\n"
+    "    sphere { center = {-0.2, 0.3, 0}, radius = 0.1 },\n"
+    "    sphere { center = {0.2, 0.3, 0}, radius = 0.1 },\n"
+    "    capsule { a = {-0.2, 0.3, 0}, b = {0.2, 0.3, 0}, radius = 0.04 })\n"
+    "particles { material = material.elastic {}, shape = dumbbell }\n" GROUND;
+
+static const char intersect_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local ball = sphere { center = {0, 0, 0}, radius = 0.2 }\n"
+    "local dome = intersect(ball, half_space { point = {0, 0, 0}, normal = {0, -1, 0} })\n"
+    "particles { material = material.sand {}, shape = dome }\n" GROUND;
+
+static const char subtract_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local block = box { min = {-0.2, 0, -0.1}, max = {0.2, 0.2, 0.1} }\n"
+    "local tunnel = cylinder { base = {0, 0.1, -1}, radius = 0.05, height = 2, axis = {0, 0, 1} }\n"
+    "particles { material = material.sand { cohesion = 500 }, shape = subtract(block, tunnel) }\n" GROUND;
+
+static const char offset_example[] =
+    "scene { dimension = 2, dx = 0.01, frames = 48 }\n"
+    "local room = box { min = {-0.2, 0}, max = {0.2, 0.3} }\n"
+    "collider { shape = subtract(offset(room, 0.05), room), contact = \"slip\" }   -- walls around it\n"
+    "particles { material = material.sand {}, shape = box { min = {-0.2, 0}, max = {0, 0.2} } }\n";
+
+static const char invert_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "local drum = cylinder { base = {0, 0, -0.1}, radius = 0.2, height = 0.2, axis = {0, 0, 1} }\n"
+    "collider {\n"
+    "    shape = invert(drum), contact = \"separate\", friction = 0.5,\n"
+    "    motion = function(t) return { rotation = { angle = 90 * t } } end,\n"
+    "}\n"
+    "particles { material = material.sand {}, shape = box { min = {-0.1, -0.15, -0.1}, max = {0.1, 0, 0.1} } }\n";
+
+static const char move_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local brick = box { min = {-0.1, -0.05, -0.05}, max = {0.1, 0.05, 0.05} }\n"
+    "for i = 1, 3 do\n"
+    "    local place = { position = {0, 0.15 * i, 0}, rotation = { axis = {0, 1, 0}, angle = 30 * i } }\n"
+    "    particles { material = material.sand {}, shape = move(brick, place) }\n"
+    "end\n" GROUND;
+
 static const char sand_example[] =
     "scene { dx = 0.02, frames = 24 }\n"
     "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
@@ -336,6 +515,37 @@ const scene_word rp_scene_words[] = {
      KEYS(sphere_keys), sphere_example},
     {"box", WORD_SHAPE, false, NULL, "A box along the axes; in 2D a rectangle.",
      KEYS(box_keys), box_example},
+    {"capsule", WORD_SHAPE, false, NULL, "All that is near a straight line: a rod with round ends.",
+     KEYS(capsule_keys), capsule_example},
+    {"cylinder", WORD_SHAPE, false, NULL, "A cylinder; in 2D its cut, a rectangle that may be tilted.",
+     KEYS(cylinder_keys), cylinder_example},
+    {"cone", WORD_SHAPE, false, NULL, "A cone; in 2D its cut, a triangle.",
+     KEYS(cone_keys), cone_example},
+    {"torus", WORD_SHAPE, false, NULL, "A ring. Not in 2D.",
+     KEYS(torus_keys), torus_example},
+    {"ellipsoid", WORD_SHAPE, false, NULL, "A ball of another size along each axis; in 2D an ellipse.",
+     KEYS(ellipsoid_keys), ellipsoid_example},
+    {"revolve", WORD_SHAPE, false, NULL, "A profile turned about an axis: a bottle, a funnel, an hourglass. In 2D its cut.",
+     KEYS(revolve_keys), revolve_example},
+    {"height_field", WORD_SHAPE, false, NULL,
+     "A landscape: all that lies below heights on a grid, joined by triangles. It has no bottom, and beyond its edges "
+     "it goes on as high as they are; `intersect` it with a box for a piece of it.",
+     KEYS(height_field_keys), height_field_example},
+    {"union", WORD_SHAPE, false, NULL,
+     "All that is in any of the shapes. Like all operators it takes its fields by position and gives a shape. "
+     "At most 256 operators may be inside each other, with 10000 simple shapes in all. The volume of what operators "
+     "make is integrated to 1e-4 or better.",
+     KEYS(shapes_keys), union_example, .by_place = true},
+    {"intersect", WORD_SHAPE, false, NULL, "All that is in each of the shapes.",
+     KEYS(shapes_keys), intersect_example, .by_place = true},
+    {"subtract", WORD_SHAPE, false, NULL, "What is in the first shape and in none of the others.",
+     KEYS(subtract_keys), subtract_example, .by_place = true},
+    {"offset", WORD_SHAPE, false, NULL, "A shape that is thicker or thinner all around; edges become round.",
+     KEYS(offset_keys), offset_example, .by_place = true},
+    {"invert", WORD_SHAPE, false, NULL, "All that is outside of a shape: what was solid is hollow.",
+     KEYS(invert_keys), invert_example, .by_place = true},
+    {"move", WORD_SHAPE, false, NULL, "A shape at another place, turned, larger or smaller.",
+     KEYS(move_keys), move_example, .by_place = true},
     {"domain", WORD_ONCE, false, "domain", "A box that particles should stay in, and along which axes space repeats. Without it space has no end.",
      KEYS(domain_keys), domain_example},
     {"camera", WORD_ONCE, false, "camera", "Where pictures are taken from. Without it they find their own place.",
@@ -401,7 +611,8 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
         {TAKES_VECTOR3, "a vector"},    {TAKES_AXES, "a boolean per axis"},
         {TAKES_MATRIX, "a matrix"},     {TAKES_TABLE, "a table"},
         {TAKES_FUNCTION, "a function"}, {TAKES_SHAPE, "a shape"},
-        {TAKES_MATERIAL, "a material"},
+        {TAKES_MATERIAL, "a material"}, {TAKES_SHAPES, "shapes"},
+        {TAKES_POINTS, "a list of points"},
     };
     line l = {text, size, 0};
     text[0] = '\0';

@@ -20,6 +20,8 @@ enum {
     TAKES_FUNCTION = 1 << 10,
     TAKES_SHAPE = 1 << 11,
     TAKES_MATERIAL = 1 << 12,
+    TAKES_SHAPES = 1 << 13, // one or more, all arguments that are left
+    TAKES_POINTS = 1 << 14, // a list of pairs of numbers
 };
 
 // Of a number, or of every number of a vector. Only finite numbers are in any range.
@@ -65,6 +67,7 @@ typedef struct scene_word {
     const scene_key *key;
     int keys;
     const char *example; // a whole scene; NULL for a form
+    bool by_place;       // its keys are arguments, as in offset(shape, distance)
 } scene_word;
 
 extern const scene_word rp_scene_words[];

@@ -1,15 +1,7 @@
-// What all shapes share, and the simple ones.
+// What all shapes share.
 #include "base/memory.h"
 #include "base/result.h"
 #include "shape/class.h"
-
-#include <math.h>
-#include <string.h>
-
-static bool finite_vector(const double x[3])
-{
-    return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
-}
 
 rp_result rp_shape_new(const rp_shape_class *class, size_t bytes, rp_shape **out)
 {
@@ -61,181 +53,80 @@ double rp_shape_volume(const rp_shape *shape, int dimension)
     return shape->class->volume(shape, dimension);
 }
 
-// ---- half-space ----
+// ---- refusals ----
 
-typedef struct half_space {
-    rp_shape shape;
-    double point[3], normal[3];
-} half_space;
-
-static double half_space_distance(const rp_shape *shape, const double x[3], double gradient[3])
+rp_result rp_shape_check_point(const char *name, const double x[3])
 {
-    const half_space *h = (const half_space *)shape;
-    double phi = 0.0;
-    for (int a = 0; a < 3; a++) {
-        gradient[a] = h->normal[a];
-        phi += (x[a] - h->point[a]) * gradient[a];
+    if (!rp_is_finite(x)) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want finite numbers, got (%g, %g, %g)", name, x[0],
+                       x[1], x[2]);
     }
-    return phi;
+    return RP_OK;
 }
 
-static void half_space_bounds(const rp_shape *shape, double lower[3], double upper[3])
+rp_result rp_shape_check_length(const char *name, double length)
 {
-    (void)shape;
-    for (int a = 0; a < 3; a++) {
-        lower[a] = -INFINITY;
-        upper[a] = INFINITY;
-    }
-}
-
-static double half_space_volume(const rp_shape *shape, int dimension)
-{
-    (void)shape;
-    (void)dimension;
-    return INFINITY;
-}
-
-rp_result rp_shape_half_space(const double point[3], const double normal[3], rp_shape **shape)
-{
-    static const rp_shape_class class = {half_space_distance, half_space_bounds, half_space_volume,
-                                         NULL};
-    const double length = hypot(hypot(normal[0], normal[1]), normal[2]);
-    *shape = NULL;
-    if (!finite_vector(point)) {
-        return rp_fail(RP_ERR_ARGUMENT, "half_space.point: want finite numbers, got (%g, %g, %g)",
-                       point[0], point[1], point[2]);
-    }
     if (!(length > 0.0 && isfinite(length))) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       "half_space.normal: want a direction, got a vector of length %g", length);
-    }
-    RP_TRY(rp_shape_new(&class, sizeof(half_space), shape));
-    half_space *h = (half_space *)*shape;
-    for (int a = 0; a < 3; a++) {
-        h->point[a] = point[a];
-        h->normal[a] = normal[a] / length;
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want > 0 m, got %g", name, length);
     }
     return RP_OK;
 }
 
-// ---- box ----
-
-typedef struct box {
-    rp_shape shape;
-    double lower[3], upper[3];
-} box;
-
-// Outside, the distance to the nearest point of the box; inside, to the nearest face.
-static double box_distance(const rp_shape *shape, const double x[3], double gradient[3])
+rp_result rp_shape_check_direction(const char *name, const double direction[3], double unit[3])
 {
-    const box *b = (const box *)shape;
-    double beyond[3], side[3], outside2 = 0.0;
-    int nearest = 0;
+    const double length = hypot(hypot(direction[0], direction[1]), direction[2]);
+    if (!(length > 0.0 && isfinite(length))) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want a direction, got a vector of length %g", name,
+                       length);
+    }
     for (int a = 0; a < 3; a++) {
-        const double below = b->lower[a] - x[a], above = x[a] - b->upper[a];
-        beyond[a] = fmax(below, above);
-        side[a] = below > above ? -1.0 : 1.0;
-        gradient[a] = 0.0;
-        outside2 += beyond[a] > 0.0 ? beyond[a] * beyond[a] : 0.0;
-        nearest = beyond[a] > beyond[nearest] ? a : nearest;
+        unit[a] = direction[a] / length;
     }
-    if (outside2 == 0.0) {
-        gradient[nearest] = side[nearest];
-        return beyond[nearest];
-    }
-    const double outside = sqrt(outside2);
-    for (int a = 0; a < 3; a++) {
-        gradient[a] = beyond[a] > 0.0 ? side[a] * beyond[a] / outside : 0.0;
-    }
-    return outside;
-}
-
-static void box_bounds(const rp_shape *shape, double lower[3], double upper[3])
-{
-    const box *b = (const box *)shape;
-    for (int a = 0; a < 3; a++) {
-        lower[a] = b->lower[a];
-        upper[a] = b->upper[a];
-    }
-}
-
-static double box_volume(const rp_shape *shape, int dimension)
-{
-    const box *b = (const box *)shape;
-    double volume = 1.0;
-    for (int a = 0; a < dimension; a++) {
-        volume *= b->upper[a] - b->lower[a];
-    }
-    return volume;
-}
-
-rp_result rp_shape_box(const double lower[3], const double upper[3], rp_shape **shape)
-{
-    static const rp_shape_class class = {box_distance, box_bounds, box_volume, NULL};
-    *shape = NULL;
-    for (int a = 0; a < 3; a++) {
-        if (!(lower[a] < upper[a])) {
-            return rp_fail(RP_ERR_ARGUMENT,
-                           "box.upper[%d]: want more than box.lower[%d] = %g, got %g", a, a,
-                           lower[a], upper[a]);
-        }
-    }
-    RP_TRY(rp_shape_new(&class, sizeof(box), shape));
-    memcpy(((box *)*shape)->lower, lower, 3 * sizeof *lower);
-    memcpy(((box *)*shape)->upper, upper, 3 * sizeof *upper);
     return RP_OK;
 }
 
-// ---- sphere ----
+// ---- round about an axis ----
 
-typedef struct sphere {
-    rp_shape shape;
-    double center[3], radius;
-} sphere;
-
-static double sphere_distance(const rp_shape *shape, const double x[3], double gradient[3])
+rp_shape_axis rp_shape_make_axis(const double base[3], const double unit[3])
 {
-    const sphere *s = (const sphere *)shape;
-    double from[3];
-    for (int a = 0; a < 3; a++) {
-        from[a] = x[a] - s->center[a];
-    }
-    const double r = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
-    for (int a = 0; a < 3; a++) {
-        gradient[a] = r > 0.0 ? from[a] / r : a == 1; // in the middle every way is out: take up
-    }
-    return r - s->radius;
+    // axis x z, unless the axis is z itself
+    const double length = sqrt(unit[0] * unit[0] + unit[1] * unit[1]);
+    const bool upright = !(length > 1e-8);
+    return (rp_shape_axis){
+        .base = {base[0], base[1], base[2]},
+        .axis = {unit[0], unit[1], unit[2]},
+        .side = {upright ? 1.0 : unit[1] / length, upright ? 0.0 : -unit[0] / length, 0.0},
+    };
 }
 
-static void sphere_bounds(const rp_shape *shape, double lower[3], double upper[3])
+void rp_shape_to_axis(const rp_shape_axis *a, const double x[3], double *r, double *h,
+                      double away[3])
 {
-    const sphere *s = (const sphere *)shape;
-    for (int a = 0; a < 3; a++) {
-        lower[a] = s->center[a] - s->radius;
-        upper[a] = s->center[a] + s->radius;
+    const double from[3] = {x[0] - a->base[0], x[1] - a->base[1], x[2] - a->base[2]};
+    *h = rp_dot(from, a->axis);
+    for (int i = 0; i < 3; i++) {
+        away[i] = from[i] - *h * a->axis[i];
+    }
+    *r = sqrt(rp_dot(away, away));
+    // nearer to the axis than round-off, every way is away
+    const bool on_axis = !(*r > 1e-15 * (fabs(from[0]) + fabs(from[1]) + fabs(from[2])));
+    for (int i = 0; i < 3; i++) {
+        away[i] = on_axis ? a->side[i] : away[i] / *r;
     }
 }
 
-// In 2D, of the circle that the plane z = 0 cuts.
-static double sphere_volume(const rp_shape *shape, int dimension)
+bool rp_shape_axis_is_flat(const rp_shape_axis *a)
 {
-    const double r = ((const sphere *)shape)->radius, z = ((const sphere *)shape)->center[2];
-    return dimension == 3 ? 4.0 / 3.0 * M_PI * r * r * r : M_PI * fmax(0.0, r * r - z * z);
+    return a->base[2] == 0.0 && a->axis[2] == 0.0;
 }
 
-rp_result rp_shape_sphere(const double center[3], double radius, rp_shape **shape)
+void rp_shape_bound_circle(const rp_shape_axis *a, double r, double h, double lower[3],
+                           double upper[3])
 {
-    static const rp_shape_class class = {sphere_distance, sphere_bounds, sphere_volume, NULL};
-    *shape = NULL;
-    if (!finite_vector(center)) {
-        return rp_fail(RP_ERR_ARGUMENT, "sphere.center: want finite numbers, got (%g, %g, %g)",
-                       center[0], center[1], center[2]);
+    for (int i = 0; i < 3; i++) {
+        const double middle = a->base[i] + h * a->axis[i];
+        const double reach = r * sqrt(fmax(0.0, 1.0 - a->axis[i] * a->axis[i]));
+        lower[i] = fmin(lower[i], middle - reach);
+        upper[i] = fmax(upper[i], middle + reach);
     }
-    if (!(radius > 0.0 && isfinite(radius))) {
-        return rp_fail(RP_ERR_ARGUMENT, "sphere.radius: want > 0 m, got %g", radius);
-    }
-    RP_TRY(rp_shape_new(&class, sizeof(sphere), shape));
-    memcpy(((sphere *)*shape)->center, center, 3 * sizeof *center);
-    ((sphere *)*shape)->radius = radius;
-    return RP_OK;
 }

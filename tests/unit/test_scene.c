@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <locale.h>
 #include <math.h>
+#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 #define START "scene { dx = 0.1, frames = 10 }\n"
 #define SAND                                                                                       \
     "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n"
+
+#define FLAT "scene { dimension = 2, dx = 0.1, frames = 10 }\n"
+#define BALL "sphere { center = {0,0,0}, radius = 1 }"
 
 // ---- helpers ----
 
@@ -176,13 +180,18 @@ static void visit_keys(const scene_word *word, const char *path, const char *bef
         snprintf(inner_path, sizeof inner_path, "%s.%s", path, key->name);
         snprintf(inner_before, sizeof inner_before, "%s%s = ", before, key->name);
         snprintf(inner_after, sizeof inner_after, "%s", after);
-        if (word->kind == WORD_PARAM) {
-            static const char *const earlier[] = {"", "'x', ", "'x', 1, "};
+        // by place: what stands before it
+        static const char *const params[] = {"", "'x', ", "'x', 1, "};
+        static const char *const shapes[] = {"", "sphere { center = {0,0,0}, radius = 1 }, "};
+        const char *const *earlier = word->kind == WORD_PARAM ? params : shapes;
+        const bool by_place = word->kind == WORD_PARAM || word->by_place;
+        if (by_place) {
             snprintf(inner_before, sizeof inner_before, "%s%s", before, earlier[k]);
         }
         CHECK_HELPER(visit(inner_path, inner_before, inner_after, key));
         if (key->form != NULL && (key->takes & TAKES_FUNCTION) == 0) {
-            snprintf(inner_before, sizeof inner_before, "%s%s = { ", before, key->name);
+            snprintf(inner_before, sizeof inner_before, by_place ? "%s%s{ " : "%s%s = { ", before,
+                     by_place ? earlier[k] : key->name);
             snprintf(inner_after, sizeof inner_after, " }%s", after);
             CHECK_HELPER(visit_keys(key->form, inner_path, inner_before, inner_after, visit));
         } else if (key->form != NULL) {
@@ -200,7 +209,7 @@ static void visit_all(key_visitor visit)
 {
     for (int w = 0; w < rp_scene_word_count; w++) {
         const scene_word *word = &rp_scene_words[w];
-        const bool by_place = word->kind == WORD_PARAM;
+        const bool by_place = word->kind == WORD_PARAM || word->by_place;
         char before[128];
         snprintf(before, sizeof before, by_place ? "%s(" : "%s { ", word->name);
         CHECK_HELPER(visit_keys(word, word->name, before, by_place ? ")" : " }", visit));
@@ -239,7 +248,7 @@ static void refuse_wrong_types(const char *path, const char *before, const char 
         {"{ x = 1, y = 2 }", 0},
         {"setmetatable({}, {})", 0},
         {"function() end", TAKES_FUNCTION},
-        {"sphere { center = {0,0,0}, radius = 1 }", TAKES_SHAPE},
+        {"sphere { center = {0,0,0}, radius = 1 }", TAKES_SHAPE | TAKES_SHAPES},
         {"material.sand {}", TAKES_MATERIAL},
         {"print", TAKES_FUNCTION},
     };
@@ -288,9 +297,11 @@ static void every_number_refuses_what_is_out_of_its_range(void) { visit_all(refu
 static void refuse_misspelt(const char *path, const char *before, const char *after,
                             const scene_key *key)
 {
+    (void)path;
     const size_t length = strlen(key->name);
-    if (length < 4 || strncmp(path, "param.", 6) == 0) {
-        return;
+    const size_t end = strlen(before);
+    if (length < 4 || end < 3 || strcmp(before + end - 3, " = ") != 0) {
+        return; // too short, or it goes by its place
     }
     // swap two letters in the middle of the key, which stands last in `before`
     char text[1024], want[160];
@@ -318,7 +329,8 @@ static void a_required_key_is_asked_for(void)
             required = required || (word->key[k].otherwise == NULL && word->key[k].absent == NULL);
         }
         char text[128];
-        snprintf(text, sizeof text, word->kind == WORD_PARAM ? "%s()" : "%s {}", word->name);
+        snprintf(text, sizeof text, word->kind == WORD_PARAM || word->by_place ? "%s()" : "%s {}",
+                 word->name);
         check_context("%s", text);
         if (required) {
             CHECK_ERROR(load(text), RP_ERR_ARGUMENT, "got nothing");
@@ -450,6 +462,53 @@ static void mistakes_are_named_with_their_line(void)
          "test.lua:2: box.min: want 3 components in a 3D scene, got 2"},
         {START "sphere { center = {0,0,1e999}, radius = 1 }",
          "sphere.center: want a finite number"},
+        {START "box { min = {0,0,0}, max = {1,2,3}, round = 0.6 }",
+         "test.lua:2: box.round: want at most half the shortest side, which is 0.5 m, got 0.6"},
+        {START "cylinder { base = {0,0,0}, radius = 1, height = 1, axis = {0,0,0} }",
+         "test.lua:2: cylinder.axis: want a vector that is not 0, got 0"},
+        {FLAT "cone { base = {0,0}, radius = 1, height = 1, axis = {0,0,1} }",
+         "test.lua:2: cone.axis: want a vector that is not 0 and lies in the plane"},
+        {FLAT "torus { center = {0,0}, major = 1, minor = 0.5 }",
+         "test.lua:2: torus: want a 3D scene, got a 2D one"},
+        {START "torus { center = {0,0,0}, major = 1, minor = 2 }",
+         "test.lua:2: torus.minor: want at most major"},
+        {START "revolve { profile = {{1,0}} }", "test.lua:2: revolve.profile: want a list of 2 to"},
+        {START "revolve { profile = {{1,0}, {1}} }", "revolve.profile[2]: want two numbers"},
+        {START "revolve { profile = {{1,0}, {-1,1}} }",
+         "test.lua:2: revolve.profile[2]: want finite"},
+        {START "revolve { profile = {{1,0}, {1,1}}, round = 2 }",
+         "test.lua:2: revolve.round: want one that fits the corners"},
+        {START "height_field { min = {0,0,0}, max = {1,1,1} }",
+         "test.lua:2: height_field.height: want a function, or file in its place"},
+        {START "height_field { min = {0,0,0}, max = {1,1,1}, file = 'x.png', spacing = 1 }",
+         "want spacing or file, got both"},
+        {START "height_field { min = {0,0,0}, max = {1,1,0}, height = math.abs }",
+         "test.lua:2: height_field.max: want > min along z"},
+        {START "height_field { min = {0,0,0}, max = {1,1,1}, height = math.abs, spacing = 1e-9 }",
+         "test.lua:2: height_field.spacing: want at most 16777216 heights"},
+        {START
+         "height_field { min = {0,0,0}, max = {1,1,1},\nheight = function(x, z) return 'a' end }",
+         "test.lua:3: height of height_field at x = 0 m, z = 0 m: result: want a finite number"},
+        {START "union()", "test.lua:2: union.shapes: want shapes, got nothing"},
+        {START "union(1)", "test.lua:2: union.shapes: want shapes, got 1"},
+        {START "union(material.sand {})", "union.shapes: want shapes, got a material"},
+        {START "subtract(" BALL ")", "test.lua:2: subtract.others: want shapes, got nothing"},
+        {START "offset(" BALL ")", "test.lua:2: offset.distance: want a number, got nothing"},
+        {START "offset(" BALL ", 1, 2)", "offset: want at most 2 values, got 3"},
+        {START "move(" BALL ", { postion = {0,0,0} })",
+         "test.lua:2: move.place: unknown key 'postion'; did you mean 'position'?"},
+        {START "move(" BALL ", { position = {0,0} })",
+         "test.lua:2: move.position: want 3 components in a 3D scene, got 2"},
+        {FLAT "move(" BALL ", { rotation = { axis = {1,0,0}, angle = 3 } })",
+         "test.lua:2: move.place.rotation.axis: want {0, 0, 1} in 2D"},
+        {START "move(" BALL ", { rotation = { axis = {0,0,0}, angle = 3 } })",
+         "move.place.rotation.axis: want a vector that is not 0"},
+        {START "local s = " BALL "\nfor i = 1, 10000 do s = offset(s, 0.001) end",
+         "test.lua:3: offset: want at most 256 operators inside each other"},
+        {START "local s = " BALL "\nfor i = 1, 40 do s = union(s, s) end",
+         "test.lua:3: union: want at most 10000 simple shapes in all"},
+        {START "particles { material = material.sand {}, shape = invert(" BALL ") }",
+         "test.lua:2: particles: "},
         // what the world refuses
         {START "\nparticles { material = material.sand {}, shape = half_space { point = {0,0,0}, "
                "normal = {0,1,0} } }",
@@ -650,6 +709,131 @@ static void params_are_set_from_outside(void)
                 "param.name: want letters, digits and _, got 'a b'");
     CHECK_ERROR(load("param('a', {})" START), RP_ERR_ARGUMENT, "param.default: want a number");
     CHECK_ERROR(load("param('a', 1, 'm', 4)" START), RP_ERR_ARGUMENT, "want at most 3 values");
+}
+
+// What is asked of the shape of the first particles or collider.
+static const rp_shape *first_shape(const rp_scene *scene, const char *word)
+{
+    return rp_record_value(rp_record_find(scene->first, word), "shape")->record->shape;
+}
+
+// A word that makes another shape than the C call of the same name, in 2D and 3D.
+static void shapes_are_what_the_script_says(void)
+{
+    static const struct {
+        const char *text;
+        double volume, inside[3];
+    } shapes[] = {
+        {"box { min = {0,0,0}, max = {1,1,1}, round = 0.5 }", 0.5235987755982988, {0.5, 0.5, 0.5}},
+        {"capsule { a = {0,0,0}, b = {0,2,0}, radius = 1 }", 10.471975511965976, {0, 2.9, 0}},
+        {"cylinder { base = {1,0,0}, radius = 1, height = 2, axis = {5,0,0} }",
+         6.283185307179586,
+         {2.9, 0, 0.9}},
+        {"cone { base = {0,0,0}, radius = 1, height = 3 }", 3.141592653589793, {0, 2.9, 0}},
+        {"torus { center = {0,0,0}, major = 1, minor = 0.1 }", 0.19739208802178716, {1, 0.05, 0}},
+        {"ellipsoid { center = {0,0,0}, radii = {1,2,3} }", 25.132741228718345, {0, 0, 2.9}},
+        {"revolve { profile = {{1,0}, {1,2}} }", 6.283185307179586, {0, 1, 0}},
+        {"revolve { profile = {{1,0}, {1,2}}, thickness = 0.2 }", 2.710744345627617, {1.05, 1, 0}},
+        {"union(" BALL ", sphere { center = {3,0,0}, radius = 1 })", 8.377580409572781, {3, 0, 0}},
+        {"intersect(" BALL ", half_space { point = {0,0,0}, normal = {1,0,0} })",
+         2.0943951023931953,
+         {-0.5, 0, 0}},
+        {"subtract(" BALL ", sphere { center = {0,0,0}, radius = 0.5 })",
+         3.665191429188092,
+         {0.75, 0, 0}},
+        {"offset(" BALL ", 1)", 33.510321638291124, {1.9, 0, 0}},
+        {"invert(invert(" BALL "))", INFINITY, {0.9, 0, 0}},
+        {"move(box { min = {0,0,0}, max = {1,1,1} }, { position = {5,0,0}, scale = 2, rotation = { "
+         "angle = 90 } })",
+         8.0,
+         {3.1, 1.9, 1}},
+        // and in 2D
+        {"2 box { min = {0,0}, max = {1,1}, round = 0.5 }", 0.7853981633974483, {0.5, 0.5, 0}},
+        {"2 cylinder { base = {0,0}, radius = 1, height = 3, axis = {1,1} }", 6.0, {2, 2, 0}},
+        {"2 cone { base = {0,0}, radius = 1, height = 3 }", 3.0, {0, 2.9, 0}},
+        {"2 ellipsoid { center = {0,0}, radii = {1,2} }", 6.283185307179586, {0, 1.9, 0}},
+        {"2 revolve { profile = {{1,0}, {2,1}} }", 3.0, {-1.4, 0.5, 0}},
+        {"2 capsule { a = {0,0}, b = {0,2}, radius = 1 }", 7.141592653589793, {0, 2.9, 0}},
+        {"2 subtract(box { min = {0,0}, max = {2,2} }, sphere { center = {1,1}, radius = 1 })",
+         0.8584073464102069,
+         {0.1, 0.1, 0}},
+        {"2 intersect(box { min = {0,0}, max = {2,2} }, height_field { min = {0,0}, max = {2,0}, "
+         "height = function(x) return x end })",
+         2.0,
+         {1.5, 1.4, 0}},
+        {"2 move(box { min = {0,0}, max = {1,1} }, { position = {5,0}, rotation = { angle = 90 } "
+         "})",
+         1.0,
+         {4.1, 0.9, 0}},
+    };
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        const bool flat = shapes[i].text[0] == '2';
+        char text[1024];
+        snprintf(text, sizeof text, "%scollider { shape = %s }\n", flat ? FLAT : START,
+                 shapes[i].text + (flat ? 2 : 0));
+        rp_scene *scene = scene_of(text);
+        const rp_shape *shape = first_shape(scene, "collider");
+        const double volume = rp_shape_volume(shape, flat ? 2 : 3), want = shapes[i].volume;
+        check_context("%s", shapes[i].text);
+        CHECK(isinf(want) ? isinf(volume) : fabs(volume - want) <= 1e-4 * want);
+        CHECK(rp_shape_distance(shape, shapes[i].inside, NULL) < 0.0);
+        rp_scene_free(scene);
+    }
+    json_t *r = resolved(
+        START "collider { shape = union(revolve { profile = {{1,0}, {1,2}} }, " BALL ") }\n");
+    json_t *list =
+        json_object_get(json_object_get(at(r, "colliders", 0, "shape"), "union"), "shapes");
+    CHECK_EQUAL(json_array_size(list), 2);
+    json_t *profile =
+        json_object_get(json_object_get(json_array_get(list, 0), "revolve"), "profile");
+    CHECK_NEAR(json_real_value(json_array_get(json_array_get(profile, 1), 1)), 2.0, 0.0);
+    json_decref(r);
+}
+
+static void write_grey(const char *path, const unsigned char *bytes, int columns, int rows)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (png_uint_32)columns,
+                       .height = (png_uint_32)rows,
+                       .format = PNG_FORMAT_GRAY};
+    png_image_write_to_file(&image, path, 0, bytes, 0, NULL);
+}
+
+// A picture beside the scene, wherever the program was started.
+static void height_fields_come_from_pictures(void)
+{
+    char folder[] = "/tmp/repose_test_XXXXXX", path[64], picture[64];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/hills.lua", folder);
+    snprintf(picture, sizeof picture, "%s/hills.png", folder);
+    const unsigned char grey[] = {0, 255, 0, 255}; // rises along x
+    write_grey(picture, grey, 2, 2);
+    rp_scene_def def = def_of(START "collider { shape = height_field { file = 'hills.png', min = "
+                                    "{0, 1, 0}, max = {2, 3, 2} } }\n");
+    def.path = path;
+    rp_scene *scene;
+    CHECK_OK(rp_scene_load(&def, &scene));
+    CHECK_EQUAL(rp_scene_files(scene), 1);
+    CHECK(strcmp(rp_scene_file(scene, 0), picture) == 0);
+    CHECK(rp_scene_file(scene, 1) == NULL);
+    const double above[3] = {1.0, 3.0, 1.0};
+    CHECK_NEAR(rp_shape_distance(first_shape(scene, "collider"), above, NULL), sqrt(0.5), 1e-15);
+    rp_scene_free(scene);
+    // resuming runs a copy of the script in another folder
+    def.path = "elsewhere/hills.lua";
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE,
+                "elsewhere/hills.lua:2: height_field: elsewhere/hills.png: cannot be opened");
+    def.folder = folder;
+    CHECK_OK(rp_scene_load(&def, &scene));
+    rp_scene_free(scene);
+    def = def_of(
+        FLAT
+        "collider { shape = height_field { file = 'hills.png', min = {0,0}, max = {1,1} } }\n");
+    def.folder = folder;
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT,
+                "test.lua:2: height_field.file: want a picture one pixel high in 2D, got 2");
+    remove(picture);
+    remove(folder);
 }
 
 static void what_nothing_uses_is_warned_of(void)
@@ -1054,6 +1238,7 @@ TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(a_missing_file_is_named), TEST(another_method_is_checked_too),
           TEST(a_scene_tells_about_itself), TEST(the_order_of_words_does_not_matter),
           TEST(in_2d_a_third_component_is_not_looked_at), TEST(the_resolved_scene_has_everything),
+          TEST(shapes_are_what_the_script_says), TEST(height_fields_come_from_pictures),
           TEST(params_are_set_from_outside), TEST(what_nothing_uses_is_warned_of),
           TEST(scenes_that_come_along_can_be_run), TEST(functions_of_time_must_be_pure),
           TEST(functions_give_c_what_the_script_says),

@@ -1,0 +1,409 @@
+// Shapes made of shapes.
+//
+// Each operation gives a function with the right sign whose slope is at most 1, if its operands do:
+// the least or the greatest of some, one with its sign turned, one with a number added. So what
+// comes out never exceeds the true distance (class.h).
+#include "base/result.h"
+#include "shape/class.h"
+
+#include <string.h>
+
+enum {
+    MOST_DEPTH = 256,   // a distance goes down by recursion
+    MOST_PARTS = 10000, // one shape used twice counts twice: it is asked twice
+};
+
+typedef struct part {
+    rp_shape *shape;
+    bool outside; // what counts is all that is outside of it
+    double lower[3], upper[3];
+} part;
+
+typedef struct operation {
+    rp_shape shape;
+    double lower[3], upper[3];
+    rp_shape_measure measure;
+
+    double distance;                       // of offset
+    double scale, position[3], turn[3][3]; // of move: x = turn * scale * local + position
+    int parts;
+    part part[];
+} operation;
+
+static const rp_shape_class union_class, intersect_class, offset_class, move_class;
+
+// ---- bounds ----
+
+typedef struct extent {
+    double lower[3], upper[3];
+} extent;
+
+static bool is_empty(const extent *e)
+{
+    return e->lower[0] > e->upper[0] || e->lower[1] > e->upper[1] || e->lower[2] > e->upper[2];
+}
+
+static extent everything(void)
+{
+    return (extent){{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+}
+
+static extent nothing(void)
+{
+    return (extent){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+}
+
+static extent join(extent a, const extent *b)
+{
+    for (int i = 0; i < 3 && !is_empty(b); i++) {
+        a.lower[i] = fmin(a.lower[i], b->lower[i]);
+        a.upper[i] = fmax(a.upper[i], b->upper[i]);
+    }
+    return a;
+}
+
+static extent meet(extent a, const extent *b)
+{
+    for (int i = 0; i < 3; i++) {
+        a.lower[i] = fmax(a.lower[i], b->lower[i]);
+        a.upper[i] = fmin(a.upper[i], b->upper[i]);
+    }
+    return a;
+}
+
+static extent turned(const operation *o, const extent *e)
+{
+    extent out;
+    for (int i = 0; i < 3; i++) {
+        out.lower[i] = out.upper[i] = o->position[i];
+        for (int j = 0; j < 3; j++) {
+            const double by = o->scale * o->turn[i][j];
+            if (by != 0.0) { // nothing of an infinite side is nothing
+                out.lower[i] += by * (by > 0.0 ? e->lower[j] : e->upper[j]);
+                out.upper[i] += by * (by > 0.0 ? e->upper[j] : e->lower[j]);
+            }
+        }
+    }
+    return out;
+}
+
+// Around all points where the distance is less than `level`. Where it is a bound, that may be more
+// than all within `level` of the shape: two planes that meet at a sharp angle have a long tip.
+static extent bounds_at(const rp_shape *shape, double level)
+{
+    const operation *o = (const operation *)shape;
+    extent e;
+    if (shape->class == &union_class) {
+        e = nothing();
+        for (int i = 0; i < o->parts; i++) {
+            const extent one = bounds_at(o->part[i].shape, level);
+            e = join(e, &one);
+        }
+    } else if (shape->class == &intersect_class) {
+        e = everything();
+        for (int i = 0; i < o->parts; i++) {
+            const extent one =
+                o->part[i].outside ? everything() : bounds_at(o->part[i].shape, level);
+            e = meet(e, &one);
+        }
+    } else if (shape->class == &offset_class) {
+        e = bounds_at(o->part[0].shape, level + o->distance);
+    } else if (shape->class == &move_class) {
+        const extent one = bounds_at(o->part[0].shape, level / o->scale);
+        e = is_empty(&one) ? one : turned(o, &one);
+    } else {
+        shape->class->bounds(shape, e.lower, e.upper);
+        for (int i = 0; i < 3; i++) {
+            e.lower[i] -= level;
+            e.upper[i] += level;
+        }
+    }
+    return e;
+}
+
+// Of an empty shape, a point.
+static void keep_bounds(operation *o)
+{
+    const extent e = bounds_at(&o->shape, 0.0);
+    for (int i = 0; i < 3; i++) {
+        const double middle = 0.5 * (e.lower[i] + e.upper[i]);
+        o->lower[i] = is_empty(&e) ? (isfinite(middle) ? middle : 0.0) : e.lower[i];
+        o->upper[i] = is_empty(&e) ? o->lower[i] : e.upper[i];
+    }
+}
+
+static void operator_bounds(const rp_shape *shape, double lower[3], double upper[3])
+{
+    const operation *o = (const operation *)shape;
+    memcpy(lower, o->lower, sizeof o->lower);
+    memcpy(upper, o->upper, sizeof o->upper);
+}
+
+// ---- distances ----
+
+static double squared_distance_to_bounds(const part *p, const double x[3])
+{
+    double d2 = 0.0;
+    for (int a = 0; a < 3; a++) {
+        const double d = fmax(0.0, fmax(p->lower[a] - x[a], x[a] - p->upper[a]));
+        d2 += d * d;
+    }
+    return d2;
+}
+
+static double union_distance(const rp_shape *shape, const double x[3], double gradient[3])
+{
+    const operation *o = (const operation *)shape;
+    double least = INFINITY, n[3];
+    for (int i = 0; i < o->parts; i++) {
+        const part *p = &o->part[i];
+        // the true distance of a simple shape is at least that of its bounds: no need to ask it
+        if (p->shape->depth == 0 && least > 0.0 && least < INFINITY &&
+            squared_distance_to_bounds(p, x) > least * least) {
+            continue;
+        }
+        const double phi = p->shape->class->distance(p->shape, x, n);
+        if (phi < least) {
+            least = phi;
+            memcpy(gradient, n, sizeof n);
+        }
+    }
+    return least;
+}
+
+static double intersect_distance(const rp_shape *shape, const double x[3], double gradient[3])
+{
+    const operation *o = (const operation *)shape;
+    double most = -INFINITY, n[3];
+    for (int i = 0; i < o->parts; i++) {
+        const part *p = &o->part[i];
+        const double sign = p->outside ? -1.0 : 1.0;
+        const double phi = sign * p->shape->class->distance(p->shape, x, n);
+        if (phi > most) {
+            most = phi;
+            for (int a = 0; a < 3; a++) {
+                gradient[a] = sign * n[a];
+            }
+        }
+    }
+    return most;
+}
+
+static double offset_distance(const rp_shape *shape, const double x[3], double gradient[3])
+{
+    const operation *o = (const operation *)shape;
+    const rp_shape *other = o->part[0].shape;
+    return other->class->distance(other, x, gradient) - o->distance;
+}
+
+static double move_distance(const rp_shape *shape, const double x[3], double gradient[3])
+{
+    const operation *o = (const operation *)shape;
+    const rp_shape *other = o->part[0].shape;
+    double local[3], n[3];
+    for (int a = 0; a < 3; a++) {
+        local[a] = 0.0;
+        for (int b = 0; b < 3; b++) {
+            local[a] += o->turn[b][a] * (x[b] - o->position[b]);
+        }
+        local[a] /= o->scale;
+    }
+    const double phi = other->class->distance(other, local, n);
+    for (int a = 0; a < 3; a++) {
+        gradient[a] = rp_dot(o->turn[a], n);
+    }
+    return o->scale * phi;
+}
+
+// ---- volumes ----
+
+static double operator_volume(const rp_shape *shape, int dimension)
+{
+    return rp_shape_measured(shape, &((operation *)(uintptr_t)shape)->measure, dimension);
+}
+
+// In 2D, if it stays in the plane.
+static double move_volume(const rp_shape *shape, int dimension)
+{
+    const operation *o = (const operation *)shape;
+    if (dimension == 2 && !(o->turn[2][2] == 1.0 && o->position[2] == 0.0)) {
+        return operator_volume(shape, 2);
+    }
+    const double unscaled = rp_shape_volume(o->part[0].shape, dimension);
+    return unscaled * o->scale * o->scale * (dimension == 3 ? o->scale : 1.0);
+}
+
+// ---- making them ----
+
+static void release_parts(rp_shape *shape)
+{
+    const operation *o = (operation *)shape;
+    for (int i = 0; i < o->parts; i++) {
+        rp_shape_release(o->part[i].shape);
+    }
+}
+
+static const rp_shape_class union_class = {union_distance, operator_bounds, operator_volume,
+                                           release_parts};
+static const rp_shape_class intersect_class = {intersect_distance, operator_bounds, operator_volume,
+                                               release_parts};
+static const rp_shape_class offset_class = {offset_distance, operator_bounds, operator_volume,
+                                            release_parts};
+static const rp_shape_class move_class = {move_distance, operator_bounds, move_volume,
+                                          release_parts};
+
+static rp_result check_size(const char *word, const rp_shape *shape, int *depth, int *parts)
+{
+    *depth = shape->depth + 1 > *depth ? shape->depth + 1 : *depth;
+    *parts += shape->parts > 0 ? shape->parts : 1;
+    if (*depth > MOST_DEPTH) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "%s: want at most %d operators inside each other, got more; union, "
+                       "intersect and subtract take any number of shapes at once",
+                       word, MOST_DEPTH);
+    }
+    if (*parts > MOST_PARTS) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want at most %d simple shapes in all, got more", word,
+                       MOST_PARTS);
+    }
+    return RP_OK;
+}
+
+static void take_part(operation *o, const rp_shape *shape, bool outside)
+{
+    part *p = &o->part[o->parts++];
+    p->shape = rp_shape_retain(shape);
+    p->outside = outside;
+    shape->class->bounds(shape, p->lower, p->upper);
+}
+
+// `first` may be NULL. Bounds are still to be found.
+static rp_result make(const char *word, const rp_shape_class *class, const rp_shape *first,
+                      rp_shape *const part_[], int parts, bool outside, operation **out)
+{
+    int depth = 0, below = 0;
+    *out = NULL;
+    for (int i = first != NULL ? -1 : 0; i < parts; i++) {
+        const rp_shape *shape = i < 0 ? first : part_[i];
+        if (shape == NULL) {
+            return rp_fail(RP_ERR_ARGUMENT, "%s: want shapes, got NULL", word);
+        }
+        RP_TRY(check_size(word, shape, &depth, &below));
+    }
+    const size_t room = (size_t)parts + (first != NULL);
+    rp_shape *shape;
+    RP_TRY(rp_shape_new(class, sizeof(operation) + room * sizeof(part), &shape));
+    shape->depth = depth;
+    shape->parts = below;
+    *out = (operation *)shape;
+    if (first != NULL) {
+        take_part(*out, first, false);
+    }
+    for (int i = 0; i < parts; i++) {
+        take_part(*out, part_[i], outside);
+    }
+    return RP_OK;
+}
+
+static rp_result combine(const char *word, const rp_shape_class *class, const rp_shape *first,
+                         rp_shape *const part_[], int parts, bool outside, rp_shape **shape)
+{
+    *shape = NULL;
+    if (parts < 1) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want at least one shape, got %d", word, parts);
+    }
+    operation *o;
+    RP_TRY(make(word, class, first, part_, parts, outside, &o));
+    keep_bounds(o);
+    *shape = &o->shape;
+    return RP_OK;
+}
+
+rp_result rp_shape_union(rp_shape *const part_[], int parts, rp_shape **shape)
+{
+    return combine("union", &union_class, NULL, part_, parts, false, shape);
+}
+
+rp_result rp_shape_intersect(rp_shape *const part_[], int parts, rp_shape **shape)
+{
+    return combine("intersect", &intersect_class, NULL, part_, parts, false, shape);
+}
+
+static rp_result refuse_null(const char *word)
+{
+    return rp_fail(RP_ERR_ARGUMENT, "%s: want a shape, got NULL", word);
+}
+
+rp_result rp_shape_subtract(const rp_shape *from, rp_shape *const part_[], int parts,
+                            rp_shape **shape)
+{
+    *shape = NULL;
+    if (from == NULL) {
+        return refuse_null("subtract");
+    }
+    return combine("subtract", &intersect_class, from, part_, parts, true, shape);
+}
+
+rp_result rp_shape_invert(const rp_shape *other, rp_shape **shape)
+{
+    rp_shape *const part_[] = {(rp_shape *)(uintptr_t)other};
+    return combine("invert", &intersect_class, NULL, part_, 1, true, shape);
+}
+
+rp_result rp_shape_offset(const rp_shape *other, double distance, rp_shape **shape)
+{
+    *shape = NULL;
+    if (other == NULL) {
+        return refuse_null("offset");
+    }
+    if (!isfinite(distance)) {
+        return rp_fail(RP_ERR_ARGUMENT, "offset.distance: want a finite number, got %g", distance);
+    }
+    operation *o;
+    RP_TRY(make("offset", &offset_class, other, NULL, 0, false, &o));
+    o->distance = distance;
+    keep_bounds(o);
+    *shape = &o->shape;
+    return RP_OK;
+}
+
+// The matrix of a unit quaternion.
+static void to_matrix(const double q[4], double m[3][3])
+{
+    const double x = q[0], y = q[1], z = q[2], w = q[3];
+    const double rows[3][3] = {
+        {1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)},
+        {2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)},
+        {2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)},
+    };
+    memcpy(m, rows, sizeof rows);
+}
+
+rp_result rp_shape_move(const rp_shape *other, const double position[3], const double rotation[4],
+                        double scale, rp_shape **shape)
+{
+    *shape = NULL;
+    if (other == NULL) {
+        return refuse_null("move");
+    }
+    RP_TRY(rp_shape_check_point("move.position", position));
+    const double length = hypot(hypot(rotation[0], rotation[1]), hypot(rotation[2], rotation[3]));
+    if (!(length > 0.0 && isfinite(length))) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "move.rotation: want a quaternion that is not 0, got one of length %g",
+                       length);
+    }
+    if (!(scale > 0.0 && isfinite(scale))) {
+        return rp_fail(RP_ERR_ARGUMENT, "move.scale: want > 0, got %g", scale);
+    }
+    operation *o;
+    RP_TRY(make("move", &move_class, other, NULL, 0, false, &o));
+    const double unit[4] = {rotation[0] / length, rotation[1] / length, rotation[2] / length,
+                            rotation[3] / length};
+    o->scale = scale;
+    memcpy(o->position, position, sizeof o->position);
+    to_matrix(unit, o->turn);
+    keep_bounds(o);
+    *shape = &o->shape;
+    return RP_OK;
+}
