@@ -85,6 +85,41 @@ static rp_result make_box(rp_scene *scene, scene_record *r)
     return rp_shape_box(low, high, &r->shape);
 }
 
+// A path of the script: relative ones begin at the folder of the scene. NULL: no memory
+static char *path_of(const rp_scene *scene, const char *file)
+{
+    const char *slash = strrchr(scene->path, '/');
+    const size_t folder = file[0] == '/' || slash == NULL ? 0 : (size_t)(slash - scene->path) + 1;
+    char *path = malloc(folder + strlen(file) + 1);
+    if (path != NULL) {
+        memcpy(path, scene->path, folder);
+        strcpy(path + folder, file);
+    }
+    return path;
+}
+
+static rp_result make_mesh(rp_scene *scene, scene_record *r)
+{
+    if (scene->dimension == 2) {
+        return rp_record_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
+    }
+    scene_value *resolution = &r->value[rp_scene_key_index(r->word, "resolution")];
+    if (!resolution->given) {
+        resolution->kind = TAKES_NUMBER;
+        resolution->number = rp_record_number(scene->said, "dx");
+    }
+    r->file = path_of(scene, rp_record_text(r, "file"));
+    if (r->file == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the path of a mesh");
+    }
+    rp_mesh_def def = rp_default_mesh_def();
+    def.file = r->file;
+    def.scale = rp_record_number(r, "scale");
+    def.resolution = resolution->number;
+    def.repair = rp_record_boolean(r, "repair");
+    return rp_shape_mesh(&def, &r->shape);
+}
+
 // Materials, particles, colliders
 // ---------------------------------------------------------------------------
 
@@ -231,6 +266,7 @@ static rp_result check_record(rp_scene *scene, scene_record *record)
         {"half_space", make_half_space},
         {"sphere", make_sphere},
         {"box", make_box},
+        {"mesh", make_mesh},
         {"material.sand", check_sand},
         {"material.elastic", check_material},
         {"particles", check_particles},

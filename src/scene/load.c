@@ -445,6 +445,7 @@ void rp_scene_free(rp_scene *scene)
     }
     for (scene_record *r = scene->first; r != NULL; r = r->next) {
         rp_shape_release(r->shape);
+        free(r->file);
     }
     if (scene->sandbox != NULL) {
         rp_sandbox_close(scene->sandbox);
@@ -473,16 +474,28 @@ const char *rp_scene_text(const rp_scene *scene, size_t *size)
 
 const char *rp_scene_resolved(const rp_scene *scene) { return scene->resolved; }
 
-// No word reads a file yet.
+// The record of the index-th file, NULL when there are not so many; `count` is how many there are.
+static const scene_record *find_file(const rp_scene *scene, int index, int *count)
+{
+    const scene_record *found = NULL;
+    *count = 0;
+    for (const scene_record *r = scene->first; r != NULL; r = r->next) {
+        found = r->file != NULL && *count == index ? r : found;
+        *count += r->file != NULL;
+    }
+    return found;
+}
+
 int rp_scene_files(const rp_scene *scene)
 {
-    (void)scene;
-    return 0;
+    int count;
+    find_file(scene, 0, &count);
+    return count;
 }
 
 const char *rp_scene_file(const rp_scene *scene, int index)
 {
-    (void)scene;
-    (void)index;
-    return NULL;
+    int count;
+    const scene_record *found = find_file(scene, index, &count);
+    return found != NULL ? found->file : NULL;
 }

@@ -45,6 +45,7 @@ typedef struct scene_record {
     int index;       // among those of the same group
     bool used;       // by another record
     rp_shape *shape; // of a shape, once the scene is whole
+    char *file;      // that the shape was read from; NULL: none
     scene_value set; // of a param, when its value came from outside
     scene_value value[];
 } scene_record;

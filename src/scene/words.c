@@ -114,6 +114,15 @@ static const scene_key box_keys[] = {
     {"max", TAKES_VECTOR, "m", ANY, .sentence = "Upper corner, above the lower along every axis."},
 };
 
+static const scene_key mesh_keys[] = {
+    {"file", TAKES_STRING, .sentence = "An OBJ, STL, PLY or glTF file, from the folder of the scene."},
+    {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1", .sentence = "Metres in a unit of the file."},
+    {"resolution", TAKES_NUMBER, "m", POSITIVE, .absent = "`dx`",
+     .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost."},
+    {"repair", TAKES_BOOLEAN, .otherwise = "false",
+     .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it."},
+};
+
 #define ELASTICITY \
     {"density", TAKES_NUMBER, "kg/m^3", POSITIVE, .otherwise = "2200", .sentence = "Bulk density at rest, pores included."}, \
     {"young", TAKES_NUMBER, "Pa", POSITIVE, .otherwise = "3.537e5", \
@@ -225,6 +234,12 @@ static const char box_example[] =
     "particles { material = material.sand {}, shape = box { min = {-0.1, 0.2, -0.1}, max = {0.1, 0.4, 0.1} } }\n"
     "collider { shape = box { min = {-0.3, 0, -0.05}, max = {0.3, 0.1, 0.05} }, contact = \"separate\" }\n" GROUND;
 
+static const char mesh_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local rock = mesh { file = \"meshes/rock.obj\", scale = 0.1 }\n"
+    "collider { shape = rock, contact = \"separate\", friction = 0.5 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.4, 0}, radius = 0.1 } }\n" GROUND;
+
 static const char sand_example[] =
     "scene { dx = 0.02, frames = 24 }\n"
     "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
@@ -281,6 +296,8 @@ const scene_word rp_scene_words[] = {
      KEYS(sphere_keys), sphere_example},
     {"box", WORD_SHAPE, false, NULL, "A box along the axes; in 2D a rectangle.",
      KEYS(box_keys), box_example},
+    {"mesh", WORD_SHAPE, false, NULL, "What a closed surface of triangles holds; only in 3D.",
+     KEYS(mesh_keys), mesh_example},
     {"domain", WORD_ONCE, false, "domain", "Makes space repeat along some axes. Without it space has no end.",
      KEYS(domain_keys), domain_example},
     {"camera", WORD_ONCE, false, "camera", "Where pictures are taken from. Without it they find their own place.",
