@@ -8,7 +8,8 @@ JOBS ?= $(shell nproc)
 PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
-BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev
+BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
+	libassimp-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools clang
 PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
 

@@ -102,6 +102,29 @@ RP_API rp_result rp_shape_invert(const rp_shape *other, rp_shape **shape);
 RP_API rp_result rp_shape_move(const rp_shape *other, const double position[3],
                                const double rotation[4], double scale, rp_shape **shape);
 
+/// A closed surface of triangles, only in 3D: from a file, or from arrays. It is turned into a
+/// field of distances, exact at nodes `resolution` apart near the surface and interpolated in
+/// between; farther away than a few cells distances are safe: never too large, and with the right
+/// sign.
+typedef struct rp_mesh_def {
+    const char *file;         ///< OBJ, STL, PLY or glTF; NULL: from the arrays
+    const double *vertices;   ///< [vertex_count][3]
+    const int32_t *triangles; ///< [triangle_count][3] vertices, counter-clockwise from outside
+    int64_t vertex_count, triangle_count;
+    double scale;      ///< metres in a unit of the file or the arrays
+    double resolution; ///< [m]; details smaller than this are lost
+    bool repair;       ///< weld, turn and fill what is not a closed surface, instead of refusing it
+    int threads;       ///< 0: as many as the process may use; the shape is the same
+    uint32_t cookie;
+} rp_mesh_def;
+
+/// Scale 1, no repair; a file or arrays, and a resolution, must be set.
+RP_API rp_mesh_def rp_default_mesh_def(void);
+/// Vertices in the same place are one. A surface that is open, turned or crowded is refused with
+/// the place where it is, unless `repair` is set; what was repaired is logged.
+/// @return RP_ERR_FILE when the file is not there or is no mesh
+RP_API rp_result rp_shape_mesh(const rp_mesh_def *def, rp_shape **shape);
+
 /// One more reference to the same shape. @return the shape
 RP_API rp_shape *rp_shape_retain(const rp_shape *shape);
 /// Give a reference back; the last one frees the shape. NULL is fine.

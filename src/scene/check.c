@@ -261,6 +261,27 @@ static rp_result make_height_field(rp_scene *scene, scene_record *r)
     return result;
 }
 
+static rp_result make_mesh(rp_scene *scene, scene_record *r)
+{
+    if (scene->dimension == 2) {
+        return rp_record_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
+    }
+    scene_value *resolution = &r->value[rp_scene_key_index(r->word, "resolution")];
+    if (!resolution->given) {
+        resolution->kind = TAKES_NUMBER;
+        resolution->number = rp_record_number(scene->said, "dx");
+    }
+    rp_mesh_def def = rp_default_mesh_def();
+    def.file = rp_scene_take_file(scene, rp_record_text(r, "file"));
+    if (def.file == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    def.scale = rp_record_number(r, "scale");
+    def.resolution = resolution->number;
+    def.repair = rp_record_boolean(r, "repair");
+    return rp_shape_mesh(&def, &r->shape);
+}
+
 // Operators: what they take was made before them
 // ------------------------------------------------------------------------------
 
@@ -509,6 +530,7 @@ static rp_result check_record(rp_scene *scene, scene_record *record)
         {"ellipsoid", make_ellipsoid},
         {"revolve", make_revolve},
         {"height_field", make_height_field},
+        {"mesh", make_mesh},
         {"union", make_combination},
         {"intersect", make_combination},
         {"subtract", make_combination},

@@ -221,6 +221,15 @@ static const scene_key move_keys[] = {
     {"place", TAKES_TABLE, .form = &place_form, .sentence = "Where it goes."},
 };
 
+static const scene_key mesh_keys[] = {
+    {"file", TAKES_STRING, .sentence = "An OBJ, STL, PLY or glTF file, from the folder of the scene."},
+    {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1", .sentence = "Metres in a unit of the file."},
+    {"resolution", TAKES_NUMBER, "m", POSITIVE, .absent = "`dx`",
+     .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost."},
+    {"repair", TAKES_BOOLEAN, .otherwise = "false",
+     .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it."},
+};
+
 #define ELASTICITY \
     {"density", TAKES_NUMBER, "kg/m^3", POSITIVE, .otherwise = "2200", .sentence = "Bulk density at rest, pores included."}, \
     {"young", TAKES_NUMBER, "Pa", POSITIVE, .otherwise = "3.537e5", \
@@ -442,6 +451,12 @@ static const char move_example[] =
     "    particles { material = material.sand {}, shape = move(brick, place) }\n"
     "end\n" GROUND;
 
+static const char mesh_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local rock = mesh { file = \"meshes/rock.obj\", scale = 0.1 }\n"
+    "collider { shape = rock, contact = \"separate\", friction = 0.5 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.4, 0}, radius = 0.1 } }\n" GROUND;
+
 static const char sand_example[] =
     "scene { dx = 0.02, frames = 24 }\n"
     "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
@@ -531,6 +546,8 @@ const scene_word rp_scene_words[] = {
      "A landscape: all that lies below heights on a grid, joined by triangles. It has no bottom, and beyond its edges "
      "it goes on as high as they are; `intersect` it with a box for a piece of it.",
      KEYS(height_field_keys), height_field_example},
+    {"mesh", WORD_SHAPE, false, NULL, "What a closed surface of triangles holds; only in 3D.",
+     KEYS(mesh_keys), mesh_example},
     {"union", WORD_SHAPE, false, NULL,
      "All that is in any of the shapes. Like all operators it takes its fields by position and gives a shape. "
      "At most 256 operators may be inside each other, with 10000 simple shapes in all. The volume of what operators "

@@ -350,6 +350,9 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
     if (!rp_shape_bounds(def->shape, world->def.dimension, lower, upper)) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one of finite size");
     }
+    if (isnan(rp_shape_volume(def->shape, world->def.dimension))) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want one with an area in a 2D world");
+    }
     return RP_OK;
 }
 

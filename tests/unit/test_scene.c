@@ -137,7 +137,7 @@ static void every_example_runs(void)
         rp_scene *scene;
         rp_world *world;
         rp_stats stats;
-        def.path = "example.lua";
+        def.path = PROJECT_SOURCE_DIR "/scenes/example.lua"; // files are found beside it
         def.text = rp_scene_words[w].example;
         def.text_size = strlen(def.text);
         CHECK_OK(rp_scene_load(&def, &scene));
@@ -566,6 +566,27 @@ static void a_missing_file_is_named(void)
     CHECK(scene == NULL);
     CHECK_ERROR(rp_scene_load(&(rp_scene_def){0}, &scene), RP_ERR_ARGUMENT,
                 "rp_default_scene_def()");
+}
+
+// A mesh is looked for beside the scene, listed, and its faults are the scene's.
+static void a_mesh_is_found_beside_its_scene(void)
+{
+    static const char rock[] = "scene { dx = 0.1, frames = 1 }\n"
+                               "collider { shape = mesh { file = 'meshes/rock.obj' } }\n";
+    rp_scene_def def = def_of(rock);
+    rp_scene *scene;
+    def.path = PROJECT_SOURCE_DIR "/scenes/rock.lua";
+    CHECK_OK(rp_scene_load(&def, &scene));
+    CHECK_EQUAL(rp_scene_files(scene), 1);
+    CHECK(strcmp(rp_scene_file(scene, 0), PROJECT_SOURCE_DIR "/scenes/meshes/rock.obj") == 0);
+    CHECK(rp_scene_file(scene, 1) == NULL);
+    CHECK(strstr(rp_scene_resolved(scene), "meshes/rock.obj") != NULL);
+    rp_scene_free(scene);
+    CHECK_ERROR(load(START "\ncollider { shape = mesh { file = 'rock.obj' } }"), RP_ERR_FILE,
+                "test.lua:3: mesh: rock.obj: cannot be read: No such file");
+    CHECK_ERROR(load("scene { dimension = 2, dx = 0.1, frames = 1 }\n"
+                     "collider { shape = mesh { file = 'rock.obj' } }"),
+                RP_ERR_ARGUMENT, "test.lua:2: mesh: want it in a 3D scene");
 }
 
 static void another_method_is_checked_too(void)
@@ -1235,13 +1256,13 @@ TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(every_key_refuses_other_types), TEST(every_number_refuses_what_is_out_of_its_range),
           TEST(a_misspelt_key_is_answered_with_the_right_one), TEST(a_required_key_is_asked_for),
           TEST(defaults_are_those_of_the_library), TEST(mistakes_are_named_with_their_line),
-          TEST(a_missing_file_is_named), TEST(another_method_is_checked_too),
-          TEST(a_scene_tells_about_itself), TEST(the_order_of_words_does_not_matter),
-          TEST(in_2d_a_third_component_is_not_looked_at), TEST(the_resolved_scene_has_everything),
-          TEST(shapes_are_what_the_script_says), TEST(height_fields_come_from_pictures),
-          TEST(params_are_set_from_outside), TEST(what_nothing_uses_is_warned_of),
-          TEST(scenes_that_come_along_can_be_run), TEST(functions_of_time_must_be_pure),
-          TEST(functions_give_c_what_the_script_says),
+          TEST(a_missing_file_is_named), TEST(a_mesh_is_found_beside_its_scene),
+          TEST(another_method_is_checked_too), TEST(a_scene_tells_about_itself),
+          TEST(the_order_of_words_does_not_matter), TEST(in_2d_a_third_component_is_not_looked_at),
+          TEST(the_resolved_scene_has_everything), TEST(shapes_are_what_the_script_says),
+          TEST(height_fields_come_from_pictures), TEST(params_are_set_from_outside),
+          TEST(what_nothing_uses_is_warned_of), TEST(scenes_that_come_along_can_be_run),
+          TEST(functions_of_time_must_be_pure), TEST(functions_give_c_what_the_script_says),
           TEST(a_function_may_fail_in_the_middle_of_a_run),
           TEST(no_script_runs_for_ever_or_gets_out), TEST(limits_say_what_they_are),
           TEST(scripts_mean_the_same_every_time), TEST(random_numbers_follow_the_seed),
