@@ -3,20 +3,27 @@
 // Each operation gives a function with the right sign whose slope is at most 1, if its operands do:
 // the least or the greatest of some, one with its sign turned, one with a number added. So what
 // comes out never exceeds the true distance (class.h).
+#include "base/memory.h"
 #include "base/result.h"
 #include "shape/class.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     MOST_DEPTH = 256,   // a distance goes down by recursion
     MOST_PARTS = 10000, // one shape used twice counts twice: it is asked twice
+    LEAF = 4,           // parts at the end of a tree
 };
+
+typedef struct extent {
+    double lower[3], upper[3];
+} extent;
 
 typedef struct part {
     rp_shape *shape;
     bool outside; // what counts is all that is outside of it
-    double lower[3], upper[3];
+    extent bounds;
 } part;
 
 typedef struct operation {
@@ -26,6 +33,9 @@ typedef struct operation {
 
     double distance;                       // of offset
     double scale, position[3], turn[3][3]; // of move: x = turn * scale * local + position
+    int loose;    // of a union: so many parts are always asked; the others are in the tree
+    extent *node; // of that tree
+    int nodes;
     int parts;
     part part[];
 } operation;
@@ -33,10 +43,6 @@ typedef struct operation {
 static const rp_shape_class union_class, intersect_class, offset_class, move_class;
 
 // ---- bounds ----
-
-typedef struct extent {
-    double lower[3], upper[3];
-} extent;
 
 static bool is_empty(const extent *e)
 {
@@ -141,34 +147,136 @@ static void operator_bounds(const rp_shape *shape, double lower[3], double upper
 
 // ---- distances ----
 
-static double squared_distance_to_bounds(const part *p, const double x[3])
+// Many parts of a union stand in a tree of boxes: node i holds the parts from first to end, its
+// halves are nodes 2 i + 1 and 2 i + 2. The true distance of a simple shape is at least that of the
+// box around it, so a box that is farther than the best part so far need not be opened.
+
+static double squared_distance_to_box(const extent *e, const double x[3])
 {
     double d2 = 0.0;
     for (int a = 0; a < 3; a++) {
-        const double d = fmax(0.0, fmax(p->lower[a] - x[a], x[a] - p->upper[a]));
+        const double d = fmax(0.0, fmax(e->lower[a] - x[a], x[a] - e->upper[a]));
         d2 += d * d;
     }
     return d2;
 }
 
+typedef struct nearest {
+    const double *x;
+    double least, *gradient;
+} nearest;
+
+static bool may_be_nearer(const nearest *n, double box2)
+{
+    return n->least > 0.0 ? box2 < n->least * n->least : box2 == 0.0;
+}
+
+static void try_part(nearest *n, const part *p)
+{
+    double gradient[3];
+    const double phi = p->shape->class->distance(p->shape, n->x, gradient);
+    if (phi < n->least) {
+        n->least = phi;
+        memcpy(n->gradient, gradient, sizeof gradient);
+    }
+}
+
+static void search(const operation *o, nearest *n, int node, int first, int end)
+{
+    if (end - first <= LEAF) {
+        for (int i = first; i < end; i++) {
+            const double box2 = squared_distance_to_box(&o->part[i].bounds, n->x);
+            if (n->least == INFINITY || may_be_nearer(n, box2)) {
+                try_part(n, &o->part[i]);
+            }
+        }
+        return;
+    }
+    const int middle = first + (end - first) / 2, left = 2 * node + 1;
+    const double box2[2] = {squared_distance_to_box(&o->node[left], n->x),
+                            squared_distance_to_box(&o->node[left + 1], n->x)};
+    for (int k = 0; k < 2; k++) {
+        const int half = (box2[1] < box2[0]) != (k == 1); // the nearer one first
+        if (may_be_nearer(n, box2[half])) {
+            search(o, n, left + half, half == 0 ? first : middle, half == 0 ? middle : end);
+        }
+    }
+}
+
 static double union_distance(const rp_shape *shape, const double x[3], double gradient[3])
 {
     const operation *o = (const operation *)shape;
-    double least = INFINITY, n[3];
-    for (int i = 0; i < o->parts; i++) {
-        const part *p = &o->part[i];
-        // the true distance of a simple shape is at least that of its bounds: no need to ask it
-        if (p->shape->depth == 0 && least > 0.0 && least < INFINITY &&
-            squared_distance_to_bounds(p, x) > least * least) {
-            continue;
-        }
-        const double phi = p->shape->class->distance(p->shape, x, n);
-        if (phi < least) {
-            least = phi;
-            memcpy(gradient, n, sizeof n);
+    nearest n = {.x = x, .least = INFINITY, .gradient = gradient};
+    for (int i = 0; i < o->loose; i++) {
+        try_part(&n, &o->part[i]);
+    }
+    if (o->parts > o->loose) {
+        search(o, &n, 0, o->loose, o->parts);
+    }
+    return n.least;
+}
+
+static int compare_along(int axis, const void *a, const void *b)
+{
+    const extent *p = &((const part *)a)->bounds, *q = &((const part *)b)->bounds;
+    for (int i = 0; i < 3; i++) {
+        const int at = (axis + i) % 3;
+        const double u = p->lower[at] + p->upper[at], v = q->lower[at] + q->upper[at];
+        if (u != v) {
+            return u < v ? -1 : 1;
         }
     }
-    return least;
+    return 0;
+}
+static int compare_x(const void *a, const void *b) { return compare_along(0, a, b); }
+static int compare_y(const void *a, const void *b) { return compare_along(1, a, b); }
+static int compare_z(const void *a, const void *b) { return compare_along(2, a, b); }
+
+// Halve the parts along the longest side of the box around them.
+static void plant(operation *o, int node, int first, int end)
+{
+    static int (*const compare[])(const void *, const void *) = {compare_x, compare_y, compare_z};
+    extent e = nothing();
+    for (int i = first; i < end; i++) {
+        e = join(e, &o->part[i].bounds);
+    }
+    o->node[node] = e;
+    if (end - first <= LEAF) {
+        return;
+    }
+    int longest = 0;
+    for (int a = 1; a < 3; a++) {
+        longest = e.upper[a] - e.lower[a] > e.upper[longest] - e.lower[longest] ? a : longest;
+    }
+    qsort(&o->part[first], (size_t)(end - first), sizeof(part), compare[longest]);
+    const int middle = first + (end - first) / 2;
+    plant(o, 2 * node + 1, first, middle);
+    plant(o, 2 * node + 2, middle, end);
+}
+
+// Operators give bounds, which may be less than the distance to their box, and half-spaces have no
+// box: they stay in front of the tree.
+static rp_result plant_tree(operation *o)
+{
+    for (int i = 0; i < o->parts; i++) {
+        const extent *e = &o->part[i].bounds;
+        if (o->part[i].shape->depth > 0 || !rp_is_finite(e->lower) || !rp_is_finite(e->upper)) {
+            const part other = o->part[o->loose];
+            o->part[o->loose++] = o->part[i];
+            o->part[i] = other;
+        }
+    }
+    o->nodes = 1;
+    for (int left = o->parts - o->loose; left > LEAF; left = (left + 1) / 2) {
+        o->nodes = 2 * o->nodes + 1;
+    }
+    o->node =
+        rp_new(rp_default_allocator(), (size_t)o->nodes * sizeof(extent), "a union of shapes");
+    if (o->node == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    plant(o, 0, o->loose, o->parts);
+    return RP_OK;
 }
 
 static double intersect_distance(const rp_shape *shape, const double x[3], double gradient[3])
@@ -241,6 +349,7 @@ static void release_parts(rp_shape *shape)
     for (int i = 0; i < o->parts; i++) {
         rp_shape_release(o->part[i].shape);
     }
+    rp_delete(rp_default_allocator(), o->node, (size_t)o->nodes * sizeof(extent));
 }
 
 static const rp_shape_class union_class = {union_distance, operator_bounds, operator_volume,
@@ -274,7 +383,7 @@ static void take_part(operation *o, const rp_shape *shape, bool outside)
     part *p = &o->part[o->parts++];
     p->shape = rp_shape_retain(shape);
     p->outside = outside;
-    shape->class->bounds(shape, p->lower, p->upper);
+    shape->class->bounds(shape, p->bounds.lower, p->bounds.upper);
 }
 
 // `first` may be NULL. Bounds are still to be found.
@@ -314,6 +423,10 @@ static rp_result combine(const char *word, const rp_shape_class *class, const rp
     }
     operation *o;
     RP_TRY(make(word, class, first, part_, parts, outside, &o));
+    if (class == &union_class && plant_tree(o) != RP_OK) {
+        rp_shape_release(&o->shape);
+        return RP_ERR_MEMORY;
+    }
     keep_bounds(o);
     *shape = &o->shape;
     return RP_OK;

@@ -154,10 +154,11 @@ static double distance_of_shape(const void *context, const double x[3], double g
 
 double rp_shape_integrate_shape(const rp_shape *shape, int dimension)
 {
+    // most shapes with many parts are unions, which ask few of them
     rp_shape_region region = {.distance = distance_of_shape,
                               .context = shape,
                               .dimension = dimension,
-                              .cost = shape->parts};
+                              .cost = shape->parts < 16 ? shape->parts : 16};
     if (!rp_shape_bounds(shape, dimension, region.lower, region.upper)) {
         return INFINITY;
     }

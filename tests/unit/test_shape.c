@@ -1072,6 +1072,37 @@ static void an_offset_of_a_wedge_is_within_its_bounds(void)
     }
 }
 
+// A tree that leaves a part out; in the open, among the balls and inside of them.
+static void a_heap_of_balls_is_the_least_of_them(void)
+{
+    enum { BALLS = 500 };
+    uint64_t random = 14;
+    rp_shape *ball[BALLS], *heap;
+    for (int i = 0; i < BALLS; i++) {
+        double x[3];
+        random_place(&random, x);
+        ball[i] = ball_at(x[0], x[1], x[2], test_between(&random, 0.01, 0.2));
+    }
+    for (int count = 1; count <= BALLS; count = count < 20 ? count + 1 : count + 37) {
+        CHECK_OK(rp_shape_union(ball, count, &heap));
+        for (int k = 0; k < 500; k++) {
+            double x[3], least = INFINITY;
+            random_place(&random, x);
+            for (int a = 0; a < 3; a++) {
+                x[a] *= k % 3 + 1;
+            }
+            for (int i = 0; i < count; i++) {
+                least = fmin(least, rp_shape_distance(ball[i], x, NULL));
+            }
+            CHECK_NEAR(rp_shape_distance(heap, x, NULL), least, 0.0);
+        }
+        rp_shape_release(heap);
+    }
+    for (int i = 0; i < BALLS; i++) {
+        rp_shape_release(ball[i]);
+    }
+}
+
 // A recursion that eats the stack, or a shape that is used twice at each of forty levels and would
 // be asked a million million times.
 static void nesting_has_an_end(void)
@@ -1313,7 +1344,8 @@ TEST_MAIN(TEST(the_inside_is_where_it_should_be), TEST(distance_and_gradient_lea
           TEST(a_cut_with_the_plane_is_a_shape_in_2d), TEST(a_shell_follows_its_profile),
           TEST(corners_become_round), TEST(operators_follow_the_logic_of_sets),
           TEST(volumes_of_operators_are_integrated), TEST(half_spaces_and_hills_can_be_cut_to_size),
-          TEST(an_offset_of_a_wedge_is_within_its_bounds), TEST(nesting_has_an_end),
+          TEST(an_offset_of_a_wedge_is_within_its_bounds),
+          TEST(a_heap_of_balls_is_the_least_of_them), TEST(nesting_has_an_end),
           TEST(grey_pictures_are_read), TEST(what_is_no_shape_is_refused),
           TEST(profiles_that_make_no_sense_are_refused),
           TEST(height_fields_that_make_no_sense_are_refused),
