@@ -4,7 +4,12 @@
 
 #include <stdint.h>
 
-typedef enum rp_purpose { RP_FOR_JITTER = 1, RP_FOR_DITHER, RP_FOR_TEST, RP_FOR_SAMPLES } rp_purpose;
+typedef enum rp_purpose {
+    RP_FOR_JITTER = 1,
+    RP_FOR_DITHER,
+    RP_FOR_TEST,
+    RP_FOR_SAMPLES
+} rp_purpose;
 
 // Finaliser with full avalanche (the murmur3 constants).
 static inline uint64_t rp_mix64(uint64_t x)

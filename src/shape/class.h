@@ -16,10 +16,12 @@
 #include <stdatomic.h>
 
 typedef struct rp_shape_class {
-    // `gradient` is never NULL here
+    // `gradient` is never NULL here. Never more than the true distance, on either side, but for
+    // round-off or what a cell of a field loses: whole pieces of space are filled or skipped by it
     double (*distance)(const rp_shape *shape, const double x[3], double gradient[3]);
     // may be infinite
     void (*bounds)(const rp_shape *shape, double lower[3], double upper[3]);
+    // NaN: there is none in this dimension
     double (*volume)(const rp_shape *shape, int dimension);
     // what the shape owns besides its own struct; NULL: nothing
     void (*free)(rp_shape *shape);

@@ -437,6 +437,25 @@ class Runs(Folder):
         self.assertEqual(self.read("out/frames/frame.000001.hdf", "rb"), before)
         self.repose("run", "-o", "out", "--resume", "--frames", "2", "--quiet")
 
+    def test_a_run_with_a_mesh_is_resumed_from_elsewhere(self):
+        # files are found from the folder of the scene, also when the run's own copy is what is read
+        os.makedirs("scenes/meshes")
+        self.write("scenes/meshes/wedge.obj",
+                   "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+        self.write("scenes/wedge.lua", """
+scene { dx = 0.05, frames = 2 }
+particles { material = material.sand {}, shape = mesh { file = "meshes/wedge.obj", scale = 0.4 } }
+collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+""")
+        self.repose("run", "scenes/wedge.lua", "-o", "out", "--quiet", "--frames", "1")
+        os.makedirs("elsewhere")
+        os.chdir("elsewhere")
+        try:
+            self.repose("run", "-o", "../out", "--resume", "--frames", "2", "--quiet")
+        finally:
+            os.chdir("..")
+        self.assertTrue(os.path.exists("out/frames/frame.000002.hdf"))
+
     def test_damaged_records_are_named(self):
         self.write("heap.lua", heap(3))
         self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "1")

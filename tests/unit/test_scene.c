@@ -583,7 +583,7 @@ static void a_mesh_is_found_beside_its_scene(void)
     CHECK(strstr(rp_scene_resolved(scene), "meshes/rock.obj") != NULL);
     rp_scene_free(scene);
     CHECK_ERROR(load(START "\ncollider { shape = mesh { file = 'rock.obj' } }"), RP_ERR_FILE,
-                "test.lua:3: mesh: rock.obj: cannot be read: No such file");
+                "rock.obj: cannot be read: No such file");
     CHECK_ERROR(load("scene { dimension = 2, dx = 0.1, frames = 1 }\n"
                      "collider { shape = mesh { file = 'rock.obj' } }"),
                 RP_ERR_ARGUMENT, "test.lua:2: mesh: want it in a 3D scene");
