@@ -16,7 +16,14 @@
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 #define PI              3.14159265358979323846
 
-enum { SAMPLES = 4000 };
+#ifdef __SANITIZE_ADDRESS__
+enum {
+    SAMPLES = 500,
+    CROWD = 20000
+}; // a sanitizer looks at memory; statistics are for fast builds
+#else
+enum { SAMPLES = 4000, CROWD = 200000 };
+#endif
 
 // ---- the shapes under test ----
 
@@ -560,7 +567,7 @@ static void volumes_are_those_of_formulas(void)
 // Within four standard deviations of a count, in 3D and of the cut with z = 0.
 static void compare_volumes(const rp_shape *shape, uint64_t *random)
 {
-    enum { MANY = 200000 };
+    enum { MANY = CROWD };
     int inside = 0, in_plane = 0;
     for (int k = 0; k < MANY; k++) {
         double x[3];
