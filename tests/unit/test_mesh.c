@@ -14,7 +14,8 @@
 #include <time.h>
 
 // Under the sanitizer for leaks: assimp forgets a few bytes of some files that it refuses.
-const char *__lsan_default_suppressions(void);
+// The sanitizer's library looks for this by name.
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libassimp"; }
 
 // ---- surfaces ----

@@ -439,7 +439,7 @@ static void the_inside_is_where_it_should_be(void)
             CHECK((rp_shape_distance(shape, x, NULL) < 0.0) == specimens[i].inside(x));
             inside += specimens[i].inside(x);
         }
-        CHECK(inside > SAMPLES / 100 && inside < SAMPLES);
+        CHECK(inside > SAMPLES / 250 && inside < SAMPLES);
         rp_shape_release(shape);
     }
 }
