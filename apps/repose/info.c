@@ -101,15 +101,15 @@ static int print_run(const char *folder)
     print_fact(json_object_get(record, "about"), "scene", "scene");
     json_decref(record);
     char path[RUN_PATH];
-    const int64_t last = run_last_frame(folder);
+    const int64_t last = rp_run_last_frame(folder);
     printf("%-14s %lld\n", "frames done", (long long)(last > 0 ? last : 0));
     if (last < 0) {
         printf("no frames yet\n");
         return EXIT_DONE;
     }
     printf("\n");
-    run_frame_path(folder, last, path);
-    return print_frame(path);
+    const rp_result result = rp_run_frame_path(folder, last, path, sizeof path);
+    return result == RP_OK ? print_frame(path) : say_error(result, false);
 }
 
 static int info_main(const args *a)

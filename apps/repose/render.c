@@ -4,6 +4,7 @@
 #include "say.h"
 
 #include <repose/preview.h>
+#include <repose/run.h>
 
 #include <jansson.h>
 #include <math.h>
@@ -114,12 +115,16 @@ static int choose(const args *a, rp_preview_def *def, char frame[RUN_PATH], char
         }
         scene_camera(record, a, def);
         json_decref(record);
-        const int64_t last = run_last_frame(path);
+        const int64_t last = rp_run_last_frame(path);
         if (last < 0 || number > last) {
             return say_usage("%s has no frame %lld; its last is %lld", path, (long long)number,
                              (long long)last);
         }
-        run_frame_path(path, number >= 0 ? number : last, frame);
+        const rp_result found =
+            rp_run_frame_path(path, number >= 0 ? number : last, frame, RUN_PATH);
+        if (found != RP_OK) {
+            return say_error(found, false);
+        }
     } else {
         snprintf(frame, RUN_PATH, "%s", path);
     }

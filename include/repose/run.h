@@ -2,7 +2,7 @@
 // A run: a world that is stepped frame by frame, and the folder that holds what came of it.
 //
 //     run.json  scene.lua  scene.resolved.json  run.log  run.lock  stats.csv
-//     frames/frame.000000.hdf ...   whole states: a run can go on from any of them
+//     frames/frame.000000.hdf ...   whole states; a run goes on from the newest
 //     state.hdf                     the same in mid-frame, after an interrupt or every so often
 //     failure.hdf                   only after a failure: the last state, the guilty marked
 //
@@ -73,7 +73,7 @@ RP_API rp_run_def rp_default_run_def(void);
 
 typedef enum rp_run_end {
     RP_RUN_FINISHED, ///< all frames are written
-    RP_RUN_STOPPED,  ///< tick said so; state.hdf is where to go on
+    RP_RUN_STOPPED,  ///< tick said so; the last frame or state.hdf is where to go on
     RP_RUN_FAILED,   ///< see the result
 } rp_run_end;
 
@@ -81,6 +81,11 @@ typedef enum rp_run_end {
 /// Whatever happens, what was written before stays whole; when the simulation diverges, failure.hdf
 /// is left, and when anything else fails, the state is saved if that is still possible.
 RP_API rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end);
+
+/// The highest number of a frame that a run's folder holds, or -1. Looks only; locks nothing.
+RP_API int64_t rp_run_last_frame(const char *folder);
+/// Where a frame of a run is, or would be.
+RP_API rp_result rp_run_frame_path(const char *folder, int64_t frame, char *out, size_t size);
 
 #ifdef __cplusplus
 }

@@ -155,3 +155,9 @@ void rp_set_kill(rp_set *set, rp_local slot)
         set->doomed++;
     }
 }
+
+int rp_compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}

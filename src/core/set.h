@@ -144,3 +144,6 @@ void rp_set_mark_mixed(rp_set *set);
 // Particles without a velocity of their own have no mass either: they go with the flow and add
 // nothing to the grid (glue).
 static inline bool rp_set_has_mass(const rp_set *set) { return rp_set_has(set, RP_COL_VELOCITY); }
+
+// Orders ids, for qsort and bsearch.
+int rp_compare_ids(const void *a, const void *b);

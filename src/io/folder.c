@@ -149,20 +149,26 @@ static void each_frame(const rp_folder *folder, visit_frame *visit, void *contex
     }
 }
 
-static void count_frame(void *context, const char *name, int64_t number)
+static void keep_highest(void *context, const char *name, int64_t number)
 {
+    int64_t *highest = context;
     (void)name;
-    (void)number;
-    ++*(int64_t *)context;
+    *highest = number > *highest ? number : *highest;
+}
+
+int64_t rp_folder_last_frame(const rp_folder *folder)
+{
+    int64_t last = -1;
+    each_frame(folder, keep_highest, &last);
+    return last;
 }
 
 bool rp_folder_has_run(const rp_folder *folder)
 {
     char path[RP_PATH];
-    int64_t frames = 0;
-    each_frame(folder, count_frame, &frames);
     // a run begins with run.json: a process killed before that has left nothing of worth
-    return frames > 0 || access(rp_folder_path(folder, "run.json", path), F_OK) == 0 ||
+    return rp_folder_last_frame(folder) >= 0 ||
+           access(rp_folder_path(folder, "run.json", path), F_OK) == 0 ||
            access(rp_folder_path(folder, "stats.csv", path), F_OK) == 0;
 }
 

@@ -17,6 +17,8 @@ enum { RP_PATH = 4096 };
 const char *rp_folder_path(const rp_folder *folder, const char *name, char out[RP_PATH]);
 const char *rp_folder_frame(const rp_folder *folder, int64_t frame, char out[RP_PATH]);
 
+// The highest number of a frame, or -1.
+int64_t rp_folder_last_frame(const rp_folder *folder);
 // Is there a run in it?
 bool rp_folder_has_run(const rp_folder *folder);
 // Remove the files of a run and nothing else.

@@ -56,12 +56,6 @@ static void fill_material(const writer *w, const column *c, rp_stretch part, voi
     }
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void fill_guilty(const writer *w, const column *c, rp_stretch part, void *rows)
 {
     (void)c;
@@ -70,7 +64,7 @@ static void fill_guilty(const writer *w, const column *c, rp_stretch part, void 
     for (int32_t i = 0; i < part.count; i++) {
         guilty[i] = w->words.guilty_count > 0 &&
                     bsearch(&w->id[i], w->words.guilty, (size_t)w->words.guilty_count,
-                            sizeof(uint64_t), compare_ids) != NULL;
+                            sizeof(uint64_t), rp_compare_ids) != NULL;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "io/writer.h"
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "repose/frame.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct rp_writer {
@@ -47,13 +47,6 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
     return RP_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void *work(void *context)
 {
     rp_writer *writer = context;
@@ -66,7 +59,7 @@ static void *work(void *context)
             break;
         }
         pthread_mutex_unlock(&writer->mutex);
-        const double began = now();
+        const double began = rp_seconds();
         const rp_result result = carry_out(writer, &writer->writing);
         rp_state_free(writer->writing.state);
         free(writer->writing.stats);
@@ -76,7 +69,7 @@ static void *work(void *context)
             writer->result = result;
             snprintf(writer->sentence, sizeof writer->sentence, "%s", rp_last_error());
         }
-        writer->seconds += now() - began;
+        writer->seconds += rp_seconds() - began;
         writer->busy = false;
         pthread_cond_broadcast(&writer->changed);
     }

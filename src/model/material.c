@@ -90,7 +90,8 @@ double rp_material_slope(const rp_material_def *def, int dim)
     if (def->friction_coefficient >= 0.0) {
         return atan(def->friction_coefficient);
     }
-    const double phi = def->hardening ? rp_hardened_angle(def->hardening_h, 0.0) : def->friction_angle;
+    const double phi =
+        def->hardening ? rp_hardened_angle(def->hardening_h, 0.0) : def->friction_angle;
     return atan(rp_friction_coefficient(rp_yield_slope(def->yield_fit, phi, dim), dim));
 }
 

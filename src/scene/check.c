@@ -120,23 +120,26 @@ static rp_result check_axis(rp_scene *scene, const scene_record *r)
     return RP_OK;
 }
 
-static rp_result make_cylinder(rp_scene *scene, scene_record *r)
+// Cylinder or cone.
+static rp_result make_turned(rp_scene *scene, scene_record *r,
+                             rp_result (*shape)(const double base[3], const double axis[3],
+                                                double radius, double height, rp_shape **))
 {
     const rp_result result = check_axis(scene, r);
     return result != RP_OK
                ? result
-               : rp_shape_cylinder(rp_record_vector(r, "base"), rp_record_vector(r, "axis"),
-                                   rp_record_number(r, "radius"), rp_record_number(r, "height"),
-                                   &r->shape);
+               : shape(rp_record_vector(r, "base"), rp_record_vector(r, "axis"),
+                       rp_record_number(r, "radius"), rp_record_number(r, "height"), &r->shape);
+}
+
+static rp_result make_cylinder(rp_scene *scene, scene_record *r)
+{
+    return make_turned(scene, r, rp_shape_cylinder);
 }
 
 static rp_result make_cone(rp_scene *scene, scene_record *r)
 {
-    const rp_result result = check_axis(scene, r);
-    return result != RP_OK ? result
-                           : rp_shape_cone(rp_record_vector(r, "base"), rp_record_vector(r, "axis"),
-                                           rp_record_number(r, "radius"),
-                                           rp_record_number(r, "height"), &r->shape);
+    return make_turned(scene, r, rp_shape_cone);
 }
 
 static rp_result make_torus(rp_scene *scene, scene_record *r)

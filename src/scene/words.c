@@ -622,13 +622,20 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
         unsigned kind;
         const char *name;
     } names[] = {
-        {TAKES_NUMBER, "a number"},     {TAKES_INTEGER, "a whole number"},
-        {TAKES_BOOLEAN, "a boolean"},   {TAKES_STRING, "a string"},
-        {TAKES_CHOICE, NULL},           {TAKES_VECTOR, "a vector"},
-        {TAKES_VECTOR3, "a vector"},    {TAKES_AXES, "a boolean per axis"},
-        {TAKES_MATRIX, "a matrix"},     {TAKES_TABLE, "a table"},
-        {TAKES_FUNCTION, "a function"}, {TAKES_SHAPE, "a shape"},
-        {TAKES_MATERIAL, "a material"}, {TAKES_SHAPES, "shapes"},
+        {TAKES_NUMBER, "a number"},
+        {TAKES_INTEGER, "a whole number"},
+        {TAKES_BOOLEAN, "a boolean"},
+        {TAKES_STRING, "a string"},
+        {TAKES_CHOICE, NULL},
+        {TAKES_VECTOR, "a vector"},
+        {TAKES_VECTOR3, "a vector"},
+        {TAKES_AXES, "a boolean per axis"},
+        {TAKES_MATRIX, "a matrix"},
+        {TAKES_TABLE, "a table"},
+        {TAKES_FUNCTION, "a function"},
+        {TAKES_SHAPE, "a shape"},
+        {TAKES_MATERIAL, "a material"},
+        {TAKES_SHAPES, "shapes"},
         {TAKES_POINTS, "a list of points"},
     };
     line l = {text, size, 0};

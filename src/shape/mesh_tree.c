@@ -254,14 +254,14 @@ double rp_mesh_tree_distance(const rp_mesh_tree *tree, const double x[3], double
     struct {
         int32_t node;
         double distance2;
-    } todo[64]; // one per level, and the tree has no more than 29
+    } ahead[64]; // one per level, and the tree has no more than 29
     int count = 1;
     double best = triangle_distance2(corner[*nearest], x), enough = good_enough(best, exact);
-    todo[0].node = 1;
-    todo[0].distance2 = box_distance2(&node[1], x);
+    ahead[0].node = 1;
+    ahead[0].distance2 = box_distance2(&node[1], x);
     while (count > 0) {
-        const int32_t i = todo[--count].node;
-        if (todo[count].distance2 >= enough * enough) {
+        const int32_t i = ahead[--count].node;
+        if (ahead[count].distance2 >= enough * enough) {
             continue;
         }
         if (i >= tree->leaves) {
@@ -281,8 +281,8 @@ double rp_mesh_tree_distance(const rp_mesh_tree *tree, const double x[3], double
         const int far = d[0] > d[1] ? 0 : 1;
         for (int k = 0; k < 2; k++) {
             const int child = k == 0 ? far : 1 - far;
-            todo[count].node = 2 * i + child;
-            todo[count++].distance2 = d[child];
+            ahead[count].node = 2 * i + child;
+            ahead[count++].distance2 = d[child];
         }
     }
     return enough;

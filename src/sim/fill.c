@@ -594,12 +594,6 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     return RP_OK;
 }
 
-int rp_compare_ids(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static bool is_among(uint64_t id, const uint64_t *sorted, int64_t count)
 {
     return bsearch(&id, sorted, (size_t)count, sizeof id, rp_compare_ids) != NULL;

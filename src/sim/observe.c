@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Calls visit for every living particle, pages first, then those about to be born.
+// A particle in a page, or one that is about to be born.
 typedef struct particle {
     const rp_set *set;
     const rp_page *page; // NULL: in the inbox, at place `slot`

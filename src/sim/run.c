@@ -1,6 +1,7 @@
 // Runs: a world stepped to its last frame, and a folder that is whole at every moment.
 #include "repose/run.h"
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/result.h"
 #include "io/file.h"
@@ -139,18 +140,11 @@ typedef struct go {
     rp_run *run;
     const rp_run_def *def;
     rp_writer *writer;
-    struct timespec began, saved; // wall clock: of the run, of the last state in mid-frame
-    rp_stats before;              // at the end of the last frame, for the seconds in its line
-    double written;               // seconds that the writer had worked by then
-    double held;                  // seconds for which the last frame kept the steps waiting
+    double began, saved; // wall clock [s]: of the run, of the last state in mid-frame
+    rp_stats before;     // at the end of the last frame, for the seconds in its line
+    double written;      // seconds that the writer had worked by then
+    double held;         // seconds for which the last frame kept the steps waiting
 } go;
-
-static double seconds_since(const struct timespec *then)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
-}
 
 static rp_result write_record(const go *g, const char *status)
 {
@@ -168,7 +162,7 @@ static rp_result write_record(const go *g, const char *status)
         (json_int_t)world->time.step, "instruction_set", rp_world_isa(world), "precision",
         world->def.precision == RP_SINGLE ? "single" : "double", "threads", world->threads, "seed",
         (json_int_t)world->def.seed, "host", host, "written", when, "seconds",
-        seconds_since(&g->began), "about", about);
+        rp_seconds() - g->began, "about", about);
     char *text =
         record != NULL ? json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(record);
@@ -304,7 +298,7 @@ static rp_result save_middle(go *g)
     RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
     rp_folder_path(&g->run->folder, "state.hdf", w.path);
     rp_writer_write(g->writer, &w);
-    clock_gettime(CLOCK_MONOTONIC, &g->saved);
+    g->saved = rp_seconds();
     return RP_OK;
 }
 
@@ -439,12 +433,11 @@ static rp_result advance(go *g, rp_run_answer *answer)
     const bool frame_ended = world->time.frame != frame;
     rp_world_stats(world, &stats);
     if (frame_ended) {
-        struct timespec since;
-        clock_gettime(CLOCK_MONOTONIC, &since);
+        const double since = rp_seconds();
         rp_world_totals(world, &totals);
         RP_TRY(save_frame(g, &stats, &totals));
-        g->held = seconds_since(&since);
-    } else if (g->def->save_seconds > 0.0 && seconds_since(&g->saved) > g->def->save_seconds &&
+        g->held = rp_seconds() - since;
+    } else if (g->def->save_seconds > 0.0 && rp_seconds() - g->saved > g->def->save_seconds &&
                rp_writer_idle(g->writer)) {
         RP_TRY(save_middle(g));
     }
@@ -507,8 +500,8 @@ static rp_result go_on(go *g, rp_run_end *end)
     if (started == RP_OK && error.result != RP_OK) {
         save_what_can_be(g, error.sentence);
     }
-    if (started != RP_OK) {
-        return fail_again(&error);
+    if (started != RP_OK && !rp_folder_has_run(&g->run->folder)) {
+        return fail_again(&error); // nothing was begun
     }
     const rp_result recorded = write_record(g, status[*end]);
     return error.result == RP_OK ? recorded : fail_again(&error);
@@ -519,11 +512,27 @@ rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
     *end = RP_RUN_FAILED;
     RP_TRY(check_run_def(def));
     go g = {.run = run, .def = def};
-    clock_gettime(CLOCK_MONOTONIC, &g.began);
-    g.saved = g.began;
+    g.began = g.saved = rp_seconds();
     RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title));
     const kept_error error = keep_error(go_on(&g, end));
     const rp_result closed = rp_writer_close(g.writer);
     *end = error.result == RP_OK && closed == RP_OK ? *end : RP_RUN_FAILED;
     return error.result == RP_OK ? closed : fail_again(&error);
+}
+
+int64_t rp_run_last_frame(const char *folder)
+{
+    return rp_folder_last_frame(&(rp_folder){.path = (char *)(uintptr_t)folder, .lock = -1});
+}
+
+rp_result rp_run_frame_path(const char *folder, int64_t frame, char *out, size_t size)
+{
+    char path[RP_PATH];
+    const rp_folder run = {.path = (char *)(uintptr_t)folder, .lock = -1};
+    const size_t length = strlen(rp_folder_frame(&run, frame, path));
+    if (length >= size) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.folder: its path is too long: %.60s...", folder);
+    }
+    memcpy(out, path, length + 1);
+    return RP_OK;
 }

@@ -115,9 +115,6 @@ void rp_pour_free(rp_world *world);
 rp_result rp_plan_count(rp_world *world, const double x[3], int field);
 void rp_plan_free(rp_world *world);
 
-// For qsort and bsearch.
-int rp_compare_ids(const void *a, const void *b);
-
 double rp_world_time(const rp_world *world);
 rp_result rp_world_gravity(const rp_world *world, double out[3]);
 // All that a solver may see of this world; the length of the step is not chosen yet.

@@ -1,11 +1,11 @@
 // The explicit step (Klar 2016, section 5): transfer, forces, contact, transfer back, strain and
 // plasticity. Symplectic Euler: forces from the old strain, positions from the new velocity.
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/threads.h"
 #include "solver/solver.h"
 
 #include <math.h>
-#include <time.h>
 
 // Fastest particle and steepest gradient after the last step: they bound the next one, so they are
 // state.
@@ -131,16 +131,9 @@ static void grid_page(void *ctx, int64_t page, int thread)
     }
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void stage_done(rp_stats *stats, rp_stage stage, double *since)
 {
-    const double now = seconds();
+    const double now = rp_seconds();
     stats->seconds[stage] += now - *since;
     *since = now;
 }
@@ -218,7 +211,7 @@ static rp_result explicit_prepare(void *state, rp_step *step)
 static rp_result explicit_step(void *state, rp_step *step)
 {
     explicit_state *s = state;
-    double since = seconds();
+    double since = rp_seconds();
 
     RP_TRY(explicit_prepare(state, step));
     stage_done(step->stats, RP_STAGE_SORT, &since);
