@@ -377,8 +377,9 @@ static int run_job(job *j)
     // a scene that cannot be run must not cost the run that it would overwrite
     if (j->mode != RP_RUN_RESUME) {
         rp_plan plan;
+        int64_t poured;
         status = load(j);
-        status = status == 0 ? plan_scene(j->scene_loaded, j->memory, &plan) : status;
+        status = status == 0 ? plan_scene(j->scene_loaded, j->memory, 0.0, &plan, &poured) : status;
         if (status != 0) {
             return status;
         }

@@ -43,7 +43,7 @@ size_t first_frame_bytes(const rp_plan *plan)
     return BASE_BYTES + (writing > plan->setup_bytes ? writing : plan->setup_bytes);
 }
 
-int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan)
+int plan_scene(rp_scene *scene, size_t memory, double seconds, rp_plan *plan, int64_t *poured)
 {
     rp_scene_world_def def = rp_default_scene_world_def();
     rp_world *world;
@@ -54,6 +54,7 @@ int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan)
     if (result == RP_OK) {
         result = rp_world_plan(world, plan);
         result = result == RP_OK ? rp_world_foresee(world) : result;
+        *poured = rp_world_poured_by(world, seconds);
         rp_world_destroy(world);
     }
     if (result != RP_OK) {

@@ -42,8 +42,9 @@ size_t first_frame_bytes(const rp_plan *plan);
 
 // Count what the scene would hold, and refuse what does not fit.
 // @param memory the most to use [bytes]
+// @param seconds how long it will run; poured: what emitters bring in that time
 // @return 0, or the exit status after the reason was said
-int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan);
+int plan_scene(rp_scene *scene, size_t memory, double seconds, rp_plan *plan, int64_t *poured);
 
 // --memory in bytes, or what is free.
 size_t memory_limit(const args *a, bool *wrong);

@@ -186,6 +186,18 @@ rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
     return RP_OK;
 }
 
+int64_t rp_world_poured_by(const rp_world *world, double time)
+{
+    double poured = 0.0;
+    for (int i = 0; i < world->emitters; i++) {
+        const rp_emitter *e = &world->emitter[i];
+        // layers are due at start, start + interval and so on, before stop
+        const double layers = ceil((fmin(time, e->stop) - e->start) / e->interval);
+        poured += fmin(fmax(layers, 0.0), e->layers_most) * e->sites;
+    }
+    return poured < 9e18 ? (int64_t)poured : INT64_MAX;
+}
+
 // One layer, `since` seconds after it was due: as far out as it has come by then, and spread over
 // half the way to the layers before and after it, so that the stream has no rings.
 static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
