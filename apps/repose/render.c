@@ -1,31 +1,30 @@
-// repose render: a picture of a frame.
+// repose render: pictures of a run.
 #include "commands.h"
 #include "runs.h"
 #include "say.h"
 
-#include <repose/preview.h>
-#include <repose/run.h>
+#include <repose/render.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const option render_options[] = {
-    {.name = "--preview", .help = "the quick picture (the only kind there is so far)"},
+    {.name = "--preview", .help = "the same view in a tenth of the time, grainy"},
     {.name = "--frame", .value = "N", .help = "which frame of the run (the last)"},
     {.name = "-o",
      .value = "FILE",
      .help = "the picture (DIR.png, or FRAME.png beside the frame)",
      .words = "FILE"},
     {.name = "--size", .value = "WxH", .help = "its size in pixels (1280x720)"},
+    {.name = "--samples", .value = "N", .help = "of each pixel: more of them, less noise (64)"},
     {.name = "--camera",
      .value = "EYE/LOOK",
      .help = "where the camera stands and what it looks at, in metres:\n1,0.5,2/0,0.1,0 (as the "
              "scene says, else so that all is seen)"},
     {.name = "--fov", .value = "DEG", .help = "how much it sees from bottom to top (30)"},
-    {.name = "--radius", .value = "M", .help = "of a particle (from the distance between them)"},
+    {.name = "--radius", .value = "M", .help = "of a particle (from its volume)"},
+    {.name = "--threads", .value = "N", .help = "how many to use (all processors)"},
     {0},
 };
 
@@ -41,7 +40,7 @@ static const char *read_place(const char *text, double out[3], char end)
     return text;
 }
 
-static bool read_camera(const args *a, rp_preview_def *def)
+static bool read_camera(const args *a, rp_render_def *def)
 {
     const char *text = args_value(a, "--camera");
     if (text == NULL) {
@@ -56,7 +55,7 @@ static bool read_camera(const args *a, rp_preview_def *def)
     return true;
 }
 
-static bool read_size(const args *a, rp_preview_def *def)
+static bool read_size(const args *a, rp_render_def *def)
 {
     const char *text = args_value(a, "--size");
     char rest;
@@ -67,95 +66,53 @@ static bool read_size(const args *a, rp_preview_def *def)
     return true;
 }
 
-static void vector_of(const json_t *array, double out[3])
+static bool read_def(const args *a, rp_render_def *def)
 {
-    for (size_t i = 0; i < 3; i++) {
-        out[i] = json_number_value(json_array_get(array, i));
-    }
-}
-
-// What the scene says about the camera, unless the command line does.
-static void scene_camera(const json_t *record, const args *a, rp_preview_def *def)
-{
-    const json_t *camera = json_object_get(json_object_get(record, "about"), "camera");
-    if (!json_is_object(camera) || args_has(a, "--camera")) {
-        return;
-    }
-    vector_of(json_object_get(camera, "eye"), def->eye);
-    vector_of(json_object_get(camera, "look_at"), def->look_at);
-    def->has_eye = def->has_look = true;
-    if (!args_has(a, "--fov")) {
-        def->fov = json_number_value(json_object_get(camera, "fov_degrees")) * (M_PI / 180.0);
-    }
-}
-
-// Which file to draw and where to: of a run its last frame or the one that is asked for.
-static int choose(const args *a, rp_preview_def *def, char frame[RUN_PATH], char png[RUN_PATH])
-{
-    struct stat about;
     bool wrong = false;
+    *def = rp_default_render_def();
+    def->preview = args_has(a, "--preview");
+    def->samples = (int)args_integer(a, "--samples", 1, 65536, 0, &wrong);
+    def->threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
+    def->fov = args_number(a, "--fov", 1.0, 150.0, 0.0, &wrong) * (M_PI / 180.0);
+    def->radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
+    return !wrong && read_camera(a, def) && read_size(a, def);
+}
+
+// DIR and an ending, or what -o says.
+static void name_output(const args *a, const char *ending, char out[RUN_PATH])
+{
     const char *path = a->operand[0];
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') {
         length--;
     }
-    const int64_t number = args_integer(a, "--frame", 0, 999999, -1, &wrong);
-    if (wrong) {
-        return EXIT_USAGE;
-    }
-    if (stat(path, &about) != 0) {
-        say_usage("cannot read %s: there is no such file or folder", path);
-        return EXIT_FILE;
-    }
-    if (S_ISDIR(about.st_mode)) {
-        json_t *record;
-        const int status = run_record(path, &record);
-        if (status != 0) {
-            return status;
-        }
-        scene_camera(record, a, def);
-        json_decref(record);
-        const int64_t last = rp_run_last_frame(path);
-        if (last < 0 || number > last) {
-            return say_usage("%s has no frame %lld; its last is %lld", path, (long long)number,
-                             (long long)last);
-        }
-        const rp_result found =
-            rp_run_frame_path(path, number >= 0 ? number : last, frame, RUN_PATH);
-        if (found != RP_OK) {
-            return say_error(found, false);
-        }
-    } else {
-        snprintf(frame, RUN_PATH, "%s", path);
-    }
     if (args_has(a, "-o")) {
-        snprintf(png, RUN_PATH, "%s", args_value(a, "-o"));
+        snprintf(out, RUN_PATH, "%s", args_value(a, "-o"));
     } else {
-        snprintf(png, RUN_PATH, "%.*s.png", (int)length, path);
+        snprintf(out, RUN_PATH, "%.*s%s", (int)length, path, ending);
     }
-    return 0;
 }
 
 static int render_main(const args *a)
 {
-    rp_preview_def def = rp_default_preview_def();
-    char frame[RUN_PATH], png[RUN_PATH];
+    rp_render_def def;
+    char png[RUN_PATH];
     bool wrong = false;
-    def.fov =
-        args_number(a, "--fov", 1.0, 150.0, def.fov * (180.0 / M_PI), &wrong) * (M_PI / 180.0);
-    def.radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
-    if (wrong || !read_camera(a, &def) || !read_size(a, &def)) {
+    const int64_t frame = args_integer(a, "--frame", 0, 999999, -1, &wrong);
+    if (wrong || !read_def(a, &def)) {
         return EXIT_USAGE;
     }
-    const int status = choose(a, &def, frame, png);
-    if (status != 0) {
-        return status;
+    name_output(a, ".png", png);
+    rp_render *render;
+    rp_result result = rp_render_open(a->operand[0], &def, &render);
+    if (result == RP_OK) {
+        result = rp_render_frame(render, frame, png);
+        rp_render_close(render);
     }
-    const rp_result result = rp_preview_frame(frame, &def, png);
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    say("%s shows %s", png, frame);
+    say("%s shows %s", png, a->operand[0]);
     return EXIT_DONE;
 }
 
@@ -170,7 +127,7 @@ const command command_render = {
         "Makes a picture (PNG) of a frame: of the last one of the run in DIR, of --frame N, or of\n"
         "the file FRAME. Every particle is a small sphere in one of three colours of sand.\n"
         "\n"
-        "  repose render column-collapse-out --preview            column-collapse-out.png\n"
+        "  repose render column-collapse-out                      column-collapse-out.png\n"
         "  repose render out --frame 12 -o twelve.png --size 1920x1080",
     .option = render_options,
     .main = render_main,

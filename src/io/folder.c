@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "base/result.h"
-#include "io/file.h"
+#include "repose/file.h"
 #include "repose/frame.h"
 
 #include <dirent.h>

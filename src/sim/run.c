@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/result.h"
-#include "io/file.h"
 #include "io/writer.h"
+#include "repose/file.h"
 #include "repose/frame.h"
 #include "sim/world.h"
 
