@@ -18,6 +18,7 @@ typedef struct rp_plan_block {
     int32_t block[3];
     uint16_t field;
     int64_t count;
+    double x[3]; // of one of them [m]
 } rp_plan_block;
 typedef struct rp_plan_table {
     rp_buffer buffer;
@@ -119,6 +120,7 @@ double rp_world_time(const rp_world *world);
 rp_result rp_world_gravity(const rp_world *world, double out[3]);
 // All that a solver may see of this world; the length of the step is not chosen yet.
 rp_step rp_world_make_step(rp_world *world, rp_matter *matter);
-// The least of all limits, then cut so that the frame ends on a whole number of equal steps.
-// @return how many of them are left
-double rp_world_choose_dt(rp_world *world, rp_step *step);
+// The least of all limits, then cut so that the frame ends on a whole number of equal steps. Fails
+// when a collider's motion does.
+// @param[out] steps how many of them are left
+rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps);
