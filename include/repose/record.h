@@ -33,6 +33,20 @@ RP_API bool rp_record_frame(const rp_record *record, int64_t frame, char *path, 
 /// @param index 0 to rp_record_info.materials - 1
 RP_API const rp_material_def *rp_record_material(const rp_record *record, int index);
 
+/// A collider as pictures want it: the mesh stands where the pose is (0, 0, 0) unturned.
+typedef struct rp_record_collider {
+    char name[32];
+    rp_look look;
+    double color[3]; ///< sRGB, 0 to 1
+    bool moves;
+    rp_surface surface; ///< belongs to the record
+} rp_record_collider;
+/// @param index 0 to rp_record_info.colliders - 1
+RP_API const rp_record_collider *rp_record_collider_at(const rp_record *record, int index);
+
+/// Where a collider is at a frame, or in between.
+RP_API rp_pose rp_record_pose(const rp_record *record, int collider, double frame);
+
 #ifdef __cplusplus
 }
 #endif

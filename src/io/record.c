@@ -1,11 +1,13 @@
-// Reads run.json and scene.resolved.json. A folder whose scene did not come from a file has only
-// the first; then materials are unknown, and that is no error.
+// Reads run.json, scene.resolved.json, shapes/ and forces.csv. A folder whose scene did not come
+// from a file lacks the second, one of an older version the third; then materials or colliders are
+// unknown, and that is no error.
 #include "repose/record.h"
 
 #include "base/result.h"
 #include "io/folder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +21,9 @@ struct rp_record {
     rp_folder folder; // not locked
     rp_record_info info;
     rp_material_def *material;
+    rp_record_collider *collider;
+    rp_pose *pose; // [frame][collider], frames 0 to poses - 1
+    int64_t poses;
 };
 
 // ---- JSON ----
@@ -123,6 +128,165 @@ static rp_result read_scene(rp_record *r, const json_t *scene)
     return RP_OK;
 }
 
+// ---- meshes ----
+
+// A number from the header of our own kind of PLY: "element vertex 12".
+static int64_t count_after(const char *header, const char *words)
+{
+    const char *at = strstr(header, words);
+    return at != NULL ? strtoll(at + strlen(words), NULL, 10) : -1;
+}
+
+static rp_result parse_ply(const char *name, const char *data, size_t size, rp_surface *s)
+{
+    enum { VERTEX = 6 * sizeof(float), FACE = 1 + 3 * sizeof(uint32_t), MOST = 1 << 28 };
+    const char *end = strstr(data, "end_header\n");
+    const int64_t vertices = count_after(data, "element vertex ");
+    const int64_t faces = count_after(data, "element face ");
+    if (end == NULL || vertices < 0 || faces < 0 || vertices > MOST || faces > MOST) {
+        return rp_fail(RP_ERR_FILE, "%s is no mesh of Repose", name);
+    }
+    const size_t header = (size_t)(end - data) + strlen("end_header\n");
+    const size_t n = (size_t)vertices, m = (size_t)faces;
+    if (size - header != n * VERTEX + m * FACE) {
+        return rp_fail(RP_ERR_FILE, "%s is cut off or damaged", name);
+    }
+    s->vertex = malloc((n + 1) * sizeof *s->vertex);
+    s->normal = malloc((n + 1) * sizeof *s->normal);
+    s->triangle = malloc((m + 1) * sizeof *s->triangle);
+    if (s->vertex == NULL || s->normal == NULL || s->triangle == NULL) {
+        rp_surface_free(s);
+        return rp_fail(RP_ERR_MEMORY, "no memory for %s", name);
+    }
+    const char *at = data + header;
+    for (size_t i = 0; i < n; i++, at += VERTEX) {
+        memcpy(s->vertex[i], at, VERTEX / 2);
+        memcpy(s->normal[i], at + VERTEX / 2, VERTEX / 2);
+    }
+    for (size_t i = 0; i < m; i++, at += FACE) {
+        memcpy(s->triangle[i], at + 1, FACE - 1);
+        for (int k = 0; k < 3; k++) {
+            if (s->triangle[i][k] >= n) {
+                rp_surface_free(s);
+                return rp_fail(RP_ERR_FILE, "%s has a triangle without vertices", name);
+            }
+        }
+    }
+    s->vertices = vertices;
+    s->triangles = faces;
+    return RP_OK;
+}
+
+static rp_result read_collider(rp_record *r, const json_t *said, rp_record_collider *c)
+{
+    const char *name = json_string_value(json_object_get(said, "name"));
+    const char *look = json_string_value(json_object_get(said, "look"));
+    const char *file = json_string_value(json_object_get(said, "file"));
+    char *data, path[RP_PATH];
+    size_t size;
+    snprintf(c->name, sizeof c->name, "%s", name != NULL ? name : "");
+    c->look = look != NULL && strcmp(look, "glass") == 0    ? RP_LOOK_GLASS
+              : look != NULL && strcmp(look, "hidden") == 0 ? RP_LOOK_HIDDEN
+                                                            : RP_LOOK_SOLID;
+    vector(said, "color", c->color);
+    c->moves = json_is_true(json_object_get(said, "moves"));
+    if (file == NULL || strchr(file, '/') != NULL || strlen(file) > 255) {
+        return rp_fail(RP_ERR_FILE, "%s/shapes/shapes.json names no file for '%s'", r->folder.path,
+                       c->name);
+    }
+    snprintf(path, sizeof path, "shapes/%s", file);
+    RP_TRY(rp_folder_read(&r->folder, path, &data, &size));
+    const rp_result result = parse_ply(path, data, size, &c->surface);
+    free(data);
+    return result;
+}
+
+static rp_result read_shapes(rp_record *r)
+{
+    char path[RP_PATH];
+    json_error_t error;
+    rp_folder_path(&r->folder, "shapes/shapes.json", path);
+    if (access(path, R_OK) != 0) {
+        return RP_OK;
+    }
+    json_t *list = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_array(list)) {
+        json_decref(list);
+        return rp_fail(RP_ERR_FILE, "%s: want a list of shapes", path);
+    }
+    const size_t count = json_array_size(list);
+    rp_result result = RP_OK;
+    r->collider = calloc(count + 1, sizeof *r->collider);
+    if (r->collider == NULL) {
+        result = rp_fail(RP_ERR_MEMORY, "no memory for the colliders of %s", r->folder.path);
+    }
+    for (size_t i = 0; i < count && result == RP_OK; i++) {
+        result = read_collider(r, json_array_get(list, i), &r->collider[i]);
+        r->info.colliders++;
+    }
+    json_decref(list);
+    return result;
+}
+
+// ---- poses ----
+
+// One line of forces.csv: frame,time,collider,"name",x,y,z,qx,qy,qz,qw,... false: it is torn.
+static bool parse_pose(const char *line, int64_t *frame, int *collider, rp_pose *pose)
+{
+    double value[7];
+    int used = 0;
+    if (sscanf(line, "%" SCNd64 ",%*[^,],%d,\"%*[^\"]\",%n", frame, collider, &used) != 2 ||
+        used == 0) {
+        return false;
+    }
+    const char *at = line + used;
+    for (int k = 0; k < 7; k++) {
+        char *rest;
+        value[k] = strtod(at, &rest);
+        if (rest == at || *rest != ',') {
+            return false;
+        }
+        at = rest + 1;
+    }
+    memcpy(pose->position, value, sizeof pose->position);
+    memcpy(pose->rotation, value + 3, sizeof pose->rotation);
+    return true;
+}
+
+static const rp_pose AT_REST = {.rotation = {0.0, 0.0, 0.0, 1.0}};
+
+static rp_result read_poses(rp_record *r)
+{
+    char *data, path[RP_PATH];
+    size_t size;
+    rp_folder_path(&r->folder, "forces.csv", path);
+    if (r->info.colliders == 0 || access(path, R_OK) != 0) {
+        return RP_OK;
+    }
+    r->poses = r->info.last + 1;
+    r->pose = malloc((size_t)(r->poses * r->info.colliders + 1) * sizeof *r->pose);
+    if (r->pose == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the poses of %s", r->folder.path);
+    }
+    for (int64_t i = 0; i < r->poses * r->info.colliders; i++) {
+        r->pose[i] = AT_REST;
+    }
+    RP_TRY(rp_folder_read(&r->folder, "forces.csv", &data, &size));
+    for (const char *line = data; line != NULL && *line != '\0';) {
+        rp_pose pose;
+        int64_t frame;
+        int collider;
+        if (parse_pose(line, &frame, &collider, &pose) && frame >= 0 && frame < r->poses &&
+            collider >= 0 && collider < r->info.colliders) {
+            r->pose[frame * r->info.colliders + collider] = pose;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    free(data);
+    return RP_OK;
+}
+
 static rp_result read_all(rp_record *r)
 {
     json_t *run, *scene;
@@ -134,7 +298,9 @@ static rp_result read_all(rp_record *r)
     const rp_result result = scene != NULL ? read_scene(r, scene) : RP_OK;
     json_decref(scene);
     r->info.last = rp_folder_last_frame(&r->folder);
-    return result;
+    RP_TRY(result);
+    RP_TRY(read_shapes(r));
+    return read_poses(r);
 }
 
 // ---- the public side ----
@@ -161,7 +327,12 @@ rp_result rp_record_open(const char *folder, rp_record **out)
 void rp_record_close(rp_record *r)
 {
     if (r != NULL) {
+        for (int i = 0; i < r->info.colliders; i++) {
+            rp_surface_free(&r->collider[i].surface);
+        }
         free(r->folder.path);
+        free(r->collider);
+        free(r->pose);
         free(r->material);
         free(r);
     }
@@ -185,4 +356,36 @@ const rp_material_def *rp_record_material(const rp_record *r, int index)
 {
     RP_ASSERT(index >= 0 && index < r->info.materials);
     return &r->material[index];
+}
+
+const rp_record_collider *rp_record_collider_at(const rp_record *r, int index)
+{
+    RP_ASSERT(index >= 0 && index < r->info.colliders);
+    return &r->collider[index];
+}
+
+rp_pose rp_record_pose(const rp_record *r, int collider, double frame)
+{
+    RP_ASSERT(collider >= 0 && collider < r->info.colliders);
+    if (r->poses == 0) {
+        return AT_REST;
+    }
+    const double last = (double)(r->poses - 1), at = fmax(0.0, fmin(frame, last));
+    const int64_t first = (int64_t)at, second = first + 1 < r->poses ? first + 1 : first;
+    const rp_pose *a = &r->pose[first * r->info.colliders + collider];
+    const rp_pose *b = &r->pose[second * r->info.colliders + collider];
+    const double t = at - (double)first;
+    rp_pose out;
+    double dot = 0.0;
+    for (int k = 0; k < 4; k++) {
+        dot += a->rotation[k] * b->rotation[k];
+    }
+    // along the shorter way round; evenly, but for what a chord differs from its arc
+    for (int k = 0; k < 4; k++) {
+        out.rotation[k] = (1.0 - t) * a->rotation[k] + (dot < 0.0 ? -t : t) * b->rotation[k];
+        if (k < 3) {
+            out.position[k] = (1.0 - t) * a->position[k] + t * b->position[k];
+        }
+    }
+    return out;
 }

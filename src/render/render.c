@@ -2,6 +2,7 @@
 #include "repose/render.h"
 
 #include "render/png.h"
+#include "render/props.h"
 #include "render/sampler.h"
 #include "render/shot.h"
 #include "repose/record.h"
@@ -167,7 +168,7 @@ rp_result rp_render_points(const double *position, const uint64_t *id, int64_t c
         result = choose_view(def, &crowd, radius, &shot.view);
     }
     if (result == RP_OK) {
-        result = rp_shot_take(&shot, &crowd, radius, rgb);
+        result = rp_shot_take(&shot, &crowd, NULL, 0, radius, rgb);
     }
     rp_crowd_free(&crowd);
     return result;
@@ -325,6 +326,60 @@ static rp_result survey(rp_render *render, rp_crowd *crowd, double *radius)
     return RP_OK;
 }
 
+// What stands around is to be seen too, if it is not much larger than what happens.
+static void survey_props(const rp_render *render, rp_crowd *crowd)
+{
+    rp_record_info info;
+    double lower[3], upper[3], size = 0.0;
+    if (render->record == NULL) {
+        return;
+    }
+    rp_record_get_info(render->record, &info);
+    rp_crowd_bounds(crowd, lower, upper);
+    for (int a = 0; a < 3; a++) {
+        size = fmax(size, upper[a] - lower[a]);
+    }
+    for (int i = 0; i < info.colliders; i++) {
+        const rp_record_collider *c = rp_record_collider_at(render->record, i);
+        const bool drawn = c->look != RP_LOOK_HIDDEN && i != rp_props_ground(render->record);
+        const int64_t stride = 1 + c->surface.vertices / 2000;
+        for (int pass = 0; pass < 2 && drawn && c->surface.vertices > 4; pass++) {
+            double far = 0.0;
+            for (int k = 0; k < SURVEYED; k++) {
+                const rp_pose pose = rp_record_pose(render->record, i,
+                                                    (double)k * (double)info.last / (SURVEYED - 1));
+                for (int64_t v = 0; v < c->surface.vertices; v += stride) {
+                    double x[3];
+                    rp_props_place(&pose, c->surface.vertex[v], x);
+                    for (int a = 0; a < 3; a++) {
+                        far = fmax(far, fmax(lower[a] - x[a], x[a] - upper[a]));
+                    }
+                    if (pass == 1 && crowd->count < crowd->room) {
+                        rp_crowd_add(crowd, x);
+                    }
+                }
+            }
+            if (far > 1.5 * size) {
+                break;
+            }
+        }
+    }
+}
+
+static void take_ground(rp_render *render)
+{
+    const int ground = render->record != NULL ? rp_props_ground(render->record) : -1;
+    if (ground < 0) {
+        return;
+    }
+    const rp_record_collider *c = rp_record_collider_at(render->record, ground);
+    render->shot.has_ground = true;
+    for (int a = 0; a < 3; a++) {
+        render->shot.ground_point[a] = (double)c->surface.vertex[0][a];
+        render->shot.ground_normal[a] = (double)c->surface.normal[0][a];
+    }
+}
+
 static void take_camera(rp_render *render)
 {
     rp_render_def *def = &render->def;
@@ -359,9 +414,11 @@ static rp_result prepare(rp_render *render)
     }
     take_camera(render);
     render->shot = make_shot(&render->def);
-    RP_TRY(rp_crowd_open(&crowd, SURVEY_MOST, false, false));
+    take_ground(render);
+    RP_TRY(rp_crowd_open(&crowd, SURVEY_MOST + (1 << 16), false, false));
     rp_result result = survey(render, &crowd, &radius);
     if (result == RP_OK) {
+        survey_props(render, &crowd);
         radius = render->def.radius > 0.0 ? render->def.radius : radius;
         radius = radius > 0.0 ? radius : rp_crowd_radius(&crowd);
         result = choose_view(&render->def, &crowd, radius, &render->shot.view);
@@ -400,7 +457,7 @@ void rp_render_close(rp_render *render)
 
 // ---- a picture ----
 
-static rp_result find_frame(const rp_render *render, int64_t frame, char path[PATH_MOST])
+static rp_result find_frame(const rp_render *render, int64_t *frame, char path[PATH_MOST])
 {
     rp_record_info info;
     if (render->record == NULL) {
@@ -409,11 +466,26 @@ static rp_result find_frame(const rp_render *render, int64_t frame, char path[PA
                    : rp_fail(RP_ERR_ARGUMENT, "the path of a frame is too long");
     }
     rp_record_get_info(render->record, &info);
-    if (!rp_record_frame(render->record, frame >= 0 ? frame : info.last, path, PATH_MOST)) {
+    *frame = *frame >= 0 ? *frame : info.last;
+    if (!rp_record_frame(render->record, *frame, path, PATH_MOST)) {
         return rp_fail(RP_ERR_ARGUMENT, "%s has no frame %lld; its last is %lld", render->path,
-                       (long long)frame, (long long)info.last);
+                       (long long)*frame, (long long)info.last);
     }
     return RP_OK;
+}
+
+// The picture itself, from a crowd and what stands around it.
+static rp_result draw(const rp_render *render, int64_t frame, rp_crowd *crowd, unsigned char *rgb)
+{
+    rp_prop *prop = NULL;
+    int props = 0;
+    if (render->record != NULL) {
+        const rp_scale scale = rp_shot_scale(&render->shot.view);
+        RP_TRY(rp_props_make(render->record, &scale, frame, 0.0, &prop, &props));
+    }
+    const rp_result result = rp_shot_take(&render->shot, crowd, prop, props, 0.0, rgb);
+    rp_props_free(prop, props);
+    return result;
 }
 
 rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *png)
@@ -421,14 +493,14 @@ rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *pn
     char path[PATH_MOST];
     rp_crowd crowd;
     const rp_view *view = &render->shot.view;
-    RP_TRY(find_frame(render, frame, path));
+    RP_TRY(find_frame(render, &frame, path));
     if (strcmp(path, png) == 0) {
         return rp_fail(RP_ERR_ARGUMENT, "the picture would take the place of its frame, %s", path);
     }
     RP_TRY(read_crowd(render, path, &crowd));
     unsigned char *rgb = malloc((size_t)view->width * (size_t)view->height * 3);
     rp_result result = rgb != NULL
-                           ? rp_shot_take(&render->shot, &crowd, 0.0, rgb)
+                           ? draw(render, frame, &crowd, rgb)
                            : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
                                      view->width, view->height);
     if (result == RP_OK) {

@@ -4,12 +4,7 @@
 
 #include <stdlib.h>
 
-// Metres to the stage.
-typedef struct scale {
-    double origin[3], unit;
-} scale;
-
-static vec to_stage(const scale *s, const double x[3])
+vec rp_scale_place(const rp_scale *s, const double x[3])
 {
     return (vec){(float)((x[0] - s->origin[0]) / s->unit), (float)((x[1] - s->origin[1]) / s->unit),
                  (float)((x[2] - s->origin[2]) / s->unit)};
@@ -17,9 +12,9 @@ static vec to_stage(const scale *s, const double x[3])
 
 static vec to_vec(const double x[3]) { return (vec){(float)x[0], (float)x[1], (float)x[2]}; }
 
-static scale scale_of(const rp_view *v)
+rp_scale rp_shot_scale(const rp_view *v)
 {
-    scale s = {.unit = 0.0};
+    rp_scale s = {.unit = 0.0};
     for (int a = 0; a < 3; a++) {
         s.origin[a] = v->look[a];
         s.unit = hypot(s.unit, v->look[a] - v->eye[a]);
@@ -27,36 +22,37 @@ static scale scale_of(const rp_view *v)
     return s;
 }
 
-static rp_lens lens_of(const rp_view *v, const scale *s)
+static rp_lens lens_of(const rp_view *v, const rp_scale *s)
 {
     const rp_axes a = rp_view_axes(v->eye, v->look);
-    rp_lens lens = {.width = v->width, .height = v->height, .eye = to_stage(s, v->eye)};
+    rp_lens lens = {.width = v->width, .height = v->height, .eye = rp_scale_place(s, v->eye)};
     lens.right = to_vec(a.right);
     lens.up = to_vec(a.up);
     lens.forward = to_vec(a.forward);
     lens.tangent = (float)tan(0.5 * v->fov);
-    lens.focus = vec_scale(0.5f, vec_add(to_stage(s, v->lower), to_stage(s, v->upper)));
-    const float half = 0.5f * vec_length(vec_sub(to_stage(s, v->upper), to_stage(s, v->lower)));
+    lens.focus = vec_scale(0.5f, vec_add(rp_scale_place(s, v->lower), rp_scale_place(s, v->upper)));
+    const float half =
+        0.5f * vec_length(vec_sub(rp_scale_place(s, v->upper), rp_scale_place(s, v->lower)));
     lens.reach = fmaxf(half, 0.5f * lens.tangent);
     return lens;
 }
 
-static void place(const rp_crowd *c, const scale *s, double radius, double lead, size_t i,
+static void place(const rp_crowd *c, const rp_scale *s, double radius, double lead, size_t i,
                   float out[4])
 {
     double x[3];
     for (int a = 0; a < 3; a++) {
         x[a] = c->point[i][a] + (c->velocity != NULL ? lead * (double)c->velocity[i][a] : 0.0);
     }
-    const vec at = to_stage(s, x);
+    const vec at = rp_scale_place(s, x);
     out[0] = at.x;
     out[1] = at.y;
     out[2] = at.z;
     out[3] = (float)((c->radius != NULL ? (double)c->radius[i] : radius) / s->unit);
 }
 
-static rp_result make_grains(const rp_shot *shot, const rp_crowd *c, const scale *s, double radius,
-                             rp_grains *g)
+static rp_result make_grains(const rp_shot *shot, const rp_crowd *c, const rp_scale *s,
+                             double radius, rp_grains *g)
 {
     *g = (rp_grains){.color = c->color, .count = c->count};
     const int times = c->velocity != NULL ? 2 : 1;
@@ -74,20 +70,21 @@ static rp_result make_grains(const rp_shot *shot, const rp_crowd *c, const scale
     return RP_OK;
 }
 
-static rp_ground make_ground(const rp_shot *shot, const scale *s)
+static rp_ground make_ground(const rp_shot *shot, const rp_scale *s)
 {
     rp_ground g = {
         .there = true, .normal = {0.0f, 1.0f, 0.0f}, .color = vec_of(shot->ground_color)};
-    g.point = to_stage(s, shot->has_ground ? shot->ground_point : shot->view.lower);
+    g.point = rp_scale_place(s, shot->has_ground ? shot->ground_point : shot->view.lower);
     if (shot->has_ground) {
         g.normal = to_vec(shot->ground_normal);
     }
     return g;
 }
 
-rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, double radius, unsigned char *rgb)
+rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop, int props,
+                       double radius, unsigned char *rgb)
 {
-    const scale s = scale_of(&shot->view);
+    const rp_scale s = rp_shot_scale(&shot->view);
     const rp_lens lens = lens_of(&shot->view, &s);
     const rp_ground ground = make_ground(shot, &s);
     const size_t pixels = (size_t)lens.width * (size_t)lens.height;
@@ -98,7 +95,7 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, double radius, unsi
     crowd->point = NULL;
     vec *image = malloc(pixels * sizeof *image);
     rp_result result = image != NULL
-                           ? rp_scenery_open(&grains, NULL, 0, &ground, shot->quick, &stage)
+                           ? rp_scenery_open(&grains, prop, props, &ground, shot->quick, &stage)
                            : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
                                      lens.width, lens.height);
     if (result == RP_OK) {

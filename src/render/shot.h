@@ -16,6 +16,15 @@ typedef struct rp_shot {
     float ground_color[3]; // linear
 } rp_shot;
 
+// Metres to the stage.
+typedef struct rp_scale {
+    double origin[3], unit;
+} rp_scale;
+rp_scale rp_shot_scale(const rp_view *view);
+vec rp_scale_place(const rp_scale *scale, const double x[3]);
+
+// @param prop on the stage of this shot
 // @param radius of those in the crowd that have none of their own [m]
 // @param[out] rgb [height][width][3]; untouched on failure
-rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, double radius, unsigned char *rgb);
+rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop, int props,
+                       double radius, unsigned char *rgb);
