@@ -1,5 +1,6 @@
 // repose render: pictures of a run.
 #include "commands.h"
+#include "progress.h"
 #include "runs.h"
 #include "say.h"
 
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const option render_options[] = {
     {.name = "--preview", .help = "the same view in a tenth of the time, grainy"},
@@ -23,6 +25,31 @@ static const option render_options[] = {
      .help = "where the camera stands and what it looks at, in metres:\n1,0.5,2/0,0.1,0 (as the "
              "scene says, else so that all is seen)"},
     {.name = "--fov", .value = "DEG", .help = "how much it sees from bottom to top (30)"},
+    {.name = "--color",
+     .value = "WHAT",
+     .help = "grains, speed, pressure, case, material, body, height, id, a column,\nor a component "
+             "of one such as velocity.y (grains)",
+     .words = "grains speed pressure case material body height id"},
+    {.name = "--range",
+     .value = "LOW,HIGH",
+     .help = "of the colours (what most particles of the run have)"},
+    {.name = "--no-legend", .help = "do not write what the colours mean"},
+    {.name = "--time", .help = "write the simulated time into the picture"},
+    {.name = "--shutter",
+     .value = "SHARE",
+     .help =
+         "of the time between two frames for which it is open, 0 to 1:\nblurs what is fast (0)"},
+    {.name = "--plot",
+     .value = "WHAT",
+     .help = "a diagram in place of the picture: yield shows principal stresses\nand the cone on "
+             "which sand yields",
+     .words = "yield"},
+    {.name = "--movie",
+     .help = "a movie (DIR.mp4) of all frames, by the ffmpeg program; pictures that\nare there "
+             "already in DIR.frames are kept"},
+    {.name = "--frames", .value = "A:B", .help = "of a movie: from frame A to frame B (all)"},
+    {.name = "--every", .value = "N", .help = "of a movie: each N-th frame only (1)"},
+    {.name = "--fps", .value = "N", .help = "of a movie: frames per second (as it happened)"},
     {.name = "--radius", .value = "M", .help = "of a particle (from its volume)"},
     {.name = "--threads", .value = "N", .help = "how many to use (all processors)"},
     {0},
@@ -66,6 +93,29 @@ static bool read_size(const args *a, rp_render_def *def)
     return true;
 }
 
+static bool read_range(const args *a, rp_render_def *def)
+{
+    const char *text = args_value(a, "--range");
+    char rest;
+    def->has_range = text != NULL;
+    if (text != NULL && sscanf(text, "%lf,%lf%c", &def->range[0], &def->range[1], &rest) != 2) {
+        say_usage("--range: want LOW,HIGH, got '%s'", text);
+        return false;
+    }
+    return true;
+}
+
+static bool read_plot(const args *a, rp_render_def *def)
+{
+    const char *text = args_value(a, "--plot");
+    if (text != NULL && strcmp(text, "yield") != 0) {
+        say_usage("--plot: want yield, got '%s'", text);
+        return false;
+    }
+    def->plot = text != NULL ? RP_PLOT_YIELD : RP_PLOT_NONE;
+    return true;
+}
+
 static bool read_def(const args *a, rp_render_def *def)
 {
     bool wrong = false;
@@ -75,7 +125,12 @@ static bool read_def(const args *a, rp_render_def *def)
     def->threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
     def->fov = args_number(a, "--fov", 1.0, 150.0, 0.0, &wrong) * (M_PI / 180.0);
     def->radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
-    return !wrong && read_camera(a, def) && read_size(a, def);
+    def->shutter = args_number(a, "--shutter", 0.0, 1.0, 0.0, &wrong);
+    def->color = args_value(a, "--color");
+    def->legend = !args_has(a, "--no-legend");
+    def->stamp = args_has(a, "--time");
+    return !wrong && read_camera(a, def) && read_size(a, def) && read_range(a, def) &&
+           read_plot(a, def);
 }
 
 // DIR and an ending, or what -o says.
@@ -93,27 +148,82 @@ static void name_output(const args *a, const char *ending, char out[RUN_PATH])
     }
 }
 
+typedef struct counter {
+    double began;
+    int64_t first; // that were there already; -1: not yet known
+    bool terminal;
+} counter;
+
+static void show_progress(void *context, int64_t done, int64_t frames)
+{
+    counter *c = context;
+    char left[32] = "";
+    if (c->first < 0) {
+        c->first = done;
+        c->began = wall_clock();
+        if (done > 0) {
+            say("%lld of %lld pictures are there already", (long long)done, (long long)frames);
+        }
+        return;
+    }
+    const double each = (wall_clock() - c->began) / (double)(done - c->first);
+    print_duration(each * (double)(frames - done), left);
+    fprintf(stderr, "%spicture %lld of %lld  %.2g s each  %s left%s", c->terminal ? "\r" : "",
+            (long long)done, (long long)frames, each, left, c->terminal ? "\033[K" : "\n");
+    if (c->terminal && done == frames) {
+        fputc('\n', stderr);
+    }
+}
+
+static int make_movie(const args *a, const rp_render *render, const char *mp4)
+{
+    bool wrong = false;
+    counter c = {.first = -1, .terminal = isatty(STDERR_FILENO)};
+    rp_movie_def def = rp_default_movie_def();
+    def.every = args_integer(a, "--every", 1, 1000000, 1, &wrong);
+    def.fps = args_number(a, "--fps", 0.1, 1000.0, 0.0, &wrong);
+    def.progress = show_progress;
+    def.context = &c;
+    if (wrong || !args_frames(a, "--frames", &def.first, &def.last)) {
+        return EXIT_USAGE;
+    }
+    const rp_result result = rp_render_movie(render, &def, mp4);
+    if (result != RP_OK) {
+        return say_error(result, false);
+    }
+    say("%s shows %s", mp4, a->operand[0]);
+    return EXIT_DONE;
+}
+
 static int render_main(const args *a)
 {
     rp_render_def def;
-    char png[RUN_PATH];
+    char out[RUN_PATH];
     bool wrong = false;
+    const bool movie = args_has(a, "--movie");
     const int64_t frame = args_integer(a, "--frame", 0, 999999, -1, &wrong);
     if (wrong || !read_def(a, &def)) {
         return EXIT_USAGE;
     }
-    name_output(a, ".png", png);
+    if (movie && args_has(a, "--frame")) {
+        return say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
+    }
+    name_output(a, movie ? ".mp4" : ".png", out);
     rp_render *render;
     rp_result result = rp_render_open(a->operand[0], &def, &render);
-    if (result == RP_OK) {
-        result = rp_render_frame(render, frame, png);
-        rp_render_close(render);
-    }
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    say("%s shows %s", png, a->operand[0]);
-    return EXIT_DONE;
+    int status = EXIT_DONE;
+    if (movie) {
+        status = make_movie(a, render, out);
+    } else if ((result = rp_render_frame(render, frame, out)) != RP_OK) {
+        status = say_error(result, false);
+    } else {
+        say("%s shows %s", out, a->operand[0]);
+    }
+    rp_render_close(render);
+    return status;
 }
 
 const command command_render = {
@@ -122,13 +232,15 @@ const command command_render = {
     .least = 1,
     .most = 1,
     .operand_words = "FILE",
-    .summary = "make a picture of a frame",
+    .summary = "make pictures and movies",
     .text =
         "Makes a picture (PNG) of a frame: of the last one of the run in DIR, of --frame N, or of\n"
         "the file FRAME. Every particle is a small sphere in one of three colours of sand.\n"
         "\n"
         "  repose render column-collapse-out                      column-collapse-out.png\n"
-        "  repose render out --frame 12 -o twelve.png --size 1920x1080",
+        "  repose render out --frame 12 -o twelve.png --size 1920x1080\n"
+        "  repose render out --color speed --time\n"
+        "  repose render out --movie --shutter 0.5                out.mp4",
     .option = render_options,
     .main = render_main,
 };
