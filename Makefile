@@ -9,7 +9,7 @@ PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
-	libassimp-dev
+	libassimp-dev libembree-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools clang
 PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
 
@@ -36,7 +36,7 @@ demo: deps-build ## let a column of sand collapse and take its picture
 	@$(call configure,release)
 	@$(call build,release,repose-command)
 	build/release/bin/repose run column-collapse -o out/column-collapse --overwrite
-	build/release/bin/repose render out/column-collapse --preview -o heap.png
+	build/release/bin/repose render out/column-collapse -o heap.png
 	@echo "The picture is $(CURDIR)/heap.png"
 
 test: deps-test ## what must pass before a commit

@@ -315,7 +315,7 @@ static int end_well(const job *j, rp_run_end end)
     print_duration(wall_clock() - j->progress.began, took);
     rp_world_stats(j->world, &stats);
     if (end == RP_RUN_FINISHED) {
-        say("%lld frames are in %s, after %s; for a picture: repose render %s --preview",
+        say("%lld frames are in %s, after %s; for a picture: repose render %s",
             (long long)stats.frame, j->folder, took, j->folder);
         return EXIT_DONE;
     }

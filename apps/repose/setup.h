@@ -35,7 +35,7 @@
 int params_of(const args *a, rp_scene_param out[VALUE_MOST]);
 
 // Bytes for a process that does nothing yet, beside the world's own.
-enum { BASE_BYTES = 16 << 20 };
+enum { BASE_BYTES = 19 << 20 };
 
 // What a run would need at its peak before the first frame is written [bytes].
 size_t first_frame_bytes(const rp_plan *plan);

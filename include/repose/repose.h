@@ -2,10 +2,12 @@
 // Everything public in one include.
 #pragma once
 #include "base.h"
+#include "file.h"
 #include "frame.h"
 #include "nearest.h"
-#include "preview.h"
+#include "render.h"
 #include "run.h"
 #include "scene.h"
 #include "shape.h"
+#include "threads.h"
 #include "world.h"
