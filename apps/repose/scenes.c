@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool scenes_folder(char out[PATH_SIZE])
@@ -28,11 +29,18 @@ bool scenes_folder(char out[PATH_SIZE])
     return false;
 }
 
+// A folder of that name, such as that of a run, is no scene.
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
 void scene_path(const char *name, char out[PATH_SIZE])
 {
     char folder[PATH_SIZE];
     snprintf(out, PATH_SIZE, "%s", name);
-    if (strchr(name, '/') != NULL || access(name, F_OK) == 0 || !scenes_folder(folder)) {
+    if (strchr(name, '/') != NULL || is_file(name) || !scenes_folder(folder)) {
         return;
     }
     const char *dot = strrchr(name, '.');

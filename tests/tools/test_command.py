@@ -509,6 +509,10 @@ collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
         self.assertEqual(forecast["particles"], 0)
         self.assertEqual(str(forecast["poured"]), born)
 
+    def test_a_folder_of_the_same_name_is_no_scene(self):
+        os.makedirs("column-collapse")
+        self.repose("check", "column-collapse")
+
     def test_list(self):
         self.assertIn("column-collapse", self.repose("list").stdout)
         for name in self.repose("list", "--names").stdout.split():
