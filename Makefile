@@ -56,10 +56,10 @@ check-all: deps ## every preset with every test
 	@$(call step,50 kills,tests/tools/test_resume.py build/release/bin/repose --kills 50)
 	@$(call finish,presets)
 
-bench: deps-build ## time the kernels; ARGS= goes to repose-bench
+bench: deps-build ## time steps of many sizes; ARGS= goes to repose bench, such as ARGS=--quick
 	@$(call configure,release)
-	@$(call build,release,repose-bench)
-	@build/release/repose-bench $(ARGS)
+	@$(call build,release,repose-command)
+	@build/release/bin/repose bench $(ARGS)
 
 faults: deps-test ## seed faults one by one and see which test catches each; takes an hour
 	@tests/faults/run.py --jobs $(JOBS)

@@ -1,0 +1,346 @@
+// Worlds to time, and the timing.
+//
+// Large heaps are made from small ones: a column of at most COARSE_MOST particles collapses, and
+// each of its particles is split into eight, as often as needed. The heap that results is left to
+// itself for a while, until it carries its own weight.
+//
+// Noise of a shared machine only ever makes a step slower, so the best of several repeats counts. A
+// full sort happens every few dozen steps and would be missed by the best of short repeats: steps
+// with and without are kept apart, the best of each is taken, and sorts count by their frequency.
+#include "bench_case.h"
+
+#include "limits.h"
+#include "scenes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const bench_state_name[BENCH_STATES] = {"initial", "collapsed", "spray", "scene"};
+
+enum { COARSE_MOST = 50000 };
+static const double WIDTH = 0.1, COLLAPSE_TIME = 0.45; // [m], [s]
+
+// Every particle as the C API takes it.
+typedef struct heap {
+    int64_t count;
+    double dx, volume;
+    double *position, *velocity;
+} heap;
+
+static void heap_free(heap *h)
+{
+    free(h->position);
+    free(h->velocity);
+    *h = (heap){0};
+}
+
+static rp_result heap_room(heap *h, int64_t count)
+{
+    h->count = count;
+    h->position = malloc((size_t)count * 3 * sizeof *h->position);
+    h->velocity = malloc((size_t)count * 3 * sizeof *h->velocity);
+    if (h->position == NULL || h->velocity == NULL) {
+        heap_free(h);
+        return rp_fail(RP_ERR_MEMORY, "out of memory: a heap of %lld particles", (long long)count);
+    }
+    return RP_OK;
+}
+
+static rp_result empty_world(const bench_case *c, double dx, rp_world **world, rp_material *sand)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_material_def material = rp_default_sand_def();
+    rp_plane_def ground = rp_default_plane_def();
+    def.dx = dx;
+    def.order = c->order;
+    def.precision = c->precision;
+    def.threads = c->threads;
+    def.isa = c->isa;
+    rp_result result = rp_world_create(&def, world);
+    result = result != RP_OK ? result : rp_world_add_material(*world, &material, sand);
+    return result != RP_OK ? result : rp_world_add_plane(*world, &ground);
+}
+
+// Three times as high as wide, on the ground, 8 particles per cell.
+static rp_result column(const bench_case *c, double particles, rp_world **world, double *dx)
+{
+    const int cells = (int)fmax(1.0, lround(cbrt(particles / 24.0)));
+    rp_box_def box = rp_default_box_def();
+    *dx = WIDTH / cells;
+    rp_result result = empty_world(c, *dx, world, &box.material);
+    box.upper[0] = box.upper[2] = cells * *dx;
+    box.upper[1] = 3 * cells * *dx;
+    return result != RP_OK ? result : rp_world_add_box(*world, &box, NULL);
+}
+
+static rp_result run_to(rp_world *world, double time, int least)
+{
+    rp_stats stats = {0};
+    rp_result result = RP_OK;
+    while (result == RP_OK && (stats.time < time || stats.step < least)) {
+        result = rp_world_step(world);
+        rp_world_stats(world, &stats);
+    }
+    return result;
+}
+
+static rp_result coarse_heap(double particles, heap *out)
+{
+    const bench_case usual = {.order = 2};
+    rp_world *world = NULL;
+    rp_stats stats;
+    rp_result result = column(&usual, particles, &world, &out->dx);
+    result = result != RP_OK ? result : run_to(world, COLLAPSE_TIME, 1);
+    if (result == RP_OK) {
+        rp_world_stats(world, &stats);
+        out->volume = out->dx * out->dx * out->dx / 8.0;
+        result = heap_room(out, stats.particles);
+    }
+    result = result != RP_OK ? result : rp_world_read(world, RP_COL_POSITION, out->position);
+    result = result != RP_OK ? result : rp_world_read(world, RP_COL_VELOCITY, out->velocity);
+    rp_world_destroy(world);
+    return result;
+}
+
+// Eight for each, in the corners of a cube half as wide as a particle's share of space.
+static rp_result split(heap *h)
+{
+    heap fine = {.dx = 0.5 * h->dx, .volume = h->volume / 8.0};
+    const rp_result result = heap_room(&fine, 8 * h->count);
+    const double away = 0.25 * cbrt(h->volume);
+    for (int64_t i = 0; i < fine.count && result == RP_OK; i++) {
+        for (int a = 0; a < 3; a++) {
+            fine.position[3 * i + a] = h->position[3 * (i / 8) + a] + (i >> a & 1 ? away : -away);
+            fine.velocity[3 * i + a] = h->velocity[3 * (i / 8) + a];
+        }
+        // what has sunk into the ground by less than a cell must not sink by two
+        fine.position[3 * i + 1] = fmax(fine.position[3 * i + 1], -0.2 * fine.dx);
+    }
+    heap_free(h);
+    *h = fine;
+    return result;
+}
+
+static rp_result heap_world(const bench_case *c, heap *h, rp_world **world)
+{
+    rp_points_def points = rp_default_points_def();
+    rp_result result = empty_world(c, h->dx, world, &points.material);
+    points.count = h->count;
+    points.position = h->position;
+    points.velocity = h->velocity;
+    points.volume = h->volume;
+    result = result != RP_OK ? result : rp_world_add_points(*world, &points, NULL);
+    heap_free(h);
+    return result != RP_OK ? result : rp_world_prepare(*world);
+}
+
+static rp_result collapsed(const bench_case *c, rp_world **world)
+{
+    int splits = 0;
+    double coarse = c->particles;
+    for (; coarse > COARSE_MOST; coarse /= 8.0) {
+        splits++;
+    }
+    heap h = {0};
+    rp_result result = coarse_heap(coarse, &h);
+    for (int i = 0; i < splits && result == RP_OK; i++) {
+        result = split(&h);
+    }
+    result = result != RP_OK ? result : heap_world(c, &h, world);
+    heap_free(&h);
+    // the first hundredth of a second, in which the heap takes its weight up
+    return result != RP_OK ? result : run_to(*world, c->particles > 2e6 ? 0.0 : 0.01, 10);
+}
+
+// Far from the ground and from each other.
+static rp_result spray(const bench_case *c, rp_world **world)
+{
+    const double dx = 0.01, apart = 20.0 * dx;
+    const int side = (int)ceil(cbrt(c->particles));
+    heap h = {.dx = dx, .volume = dx * dx * dx / 8.0};
+    rp_result result = heap_room(&h, (int64_t)c->particles);
+    uint64_t random = 1;
+    for (int64_t i = 0; i < h.count && result == RP_OK; i++) {
+        const int64_t at[3] = {i % side, i / side % side, i / side / side};
+        for (int a = 0; a < 3; a++) {
+            random = random * 6364136223846793005ull + 1442695040888963407ull;
+            const double share = (double)(random >> 11) * 0x1p-53;
+            h.position[3 * i + a] = apart * ((double)at[a] + share) + (a == 1 ? 1.0 : 0.0);
+            h.velocity[3 * i + a] = 0.2 * (share - 0.5);
+        }
+    }
+    result = result != RP_OK ? result : heap_world(c, &h, world);
+    heap_free(&h);
+    return result != RP_OK ? result : run_to(*world, 0.0, 3);
+}
+
+// A scene of the gallery, after half a second. Precision and order are its own.
+static rp_result scene_world(const bench_case *c, rp_scene **scene, rp_world **world)
+{
+    char folder[PATH_SIZE], path[2 * PATH_SIZE];
+    rp_scene_def def = rp_default_scene_def();
+    rp_scene_world_def world_def = rp_default_scene_world_def();
+    if (!scenes_folder(folder)) {
+        return rp_fail(RP_ERR_FILE, "the scenes that come with Repose were not found");
+    }
+    snprintf(path, sizeof path, "%s/%s.lua", folder, c->scene);
+    def.path = path;
+    world_def.threads = c->threads;
+    rp_result result = rp_scene_load(&def, scene);
+    result = result != RP_OK ? result : rp_scene_create_world(*scene, &world_def, world);
+    return result != RP_OK ? result : run_to(*world, 0.25, 1);
+}
+
+static double resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long total = 0, resident = 0;
+    if (file != NULL && fscanf(file, "%ld %ld", &total, &resident) != 2) {
+        resident = 0;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+// Operations that the formulas of a step need for a particle, counted by hand: a multiplication and
+// an addition are one each, sums over nodes are factored axis by axis, four numbers a node. The
+// last figure is weights, stress, strain and return mapping.
+static double flops_per_particle(const bench_case *c)
+{
+    return c->order == 3 ? 2100 + 1680 + 620 : 980 + 828 + 560;
+}
+
+// Bytes that must cross to memory and back: columns that each transfer reads and writes, arenas
+// written and read once, nodes written and read once.
+static double bytes_per_step(const bench_case *c, const rp_stats *s)
+{
+    const double real = c->precision == RP_SINGLE ? 4.0 : 8.0;
+    const double p2g = 21 * real + 2, g2p = 10 * real + 10 + 22 * real;
+    const int reach = 2 + c->order;
+    const double arena = 4 * real * (8 + reach) * (8 + reach) * (4 + reach), nodes = 4 * real * 256;
+    return (double)s->particles * (p2g + g2p) + 2.0 * arena * (double)s->pages +
+           2.0 * nodes * (double)s->node_pages;
+}
+
+typedef struct lap {
+    double wall, cpu, stage[RP_STAGE_COUNT];
+} lap;
+
+static lap lap_now(rp_world *world)
+{
+    rp_stats s;
+    rp_world_stats(world, &s);
+    lap l = {wall_seconds(), cpu_seconds(), {0}};
+    memcpy(l.stage, s.seconds, sizeof l.stage);
+    return l;
+}
+
+static lap lap_since(rp_world *world, lap start)
+{
+    lap l = lap_now(world);
+    l.wall -= start.wall;
+    l.cpu -= start.cpu;
+    for (int i = 0; i < RP_STAGE_COUNT; i++) {
+        l.stage[i] -= start.stage[i];
+    }
+    return l;
+}
+
+// Each number for itself: a burst of noise spoils one stage of a step, not all of them.
+static void keep_best(lap *best, const lap *l)
+{
+    best->wall = fmin(best->wall, l->wall);
+    best->cpu = fmin(best->cpu, l->cpu);
+    for (int i = 0; i < RP_STAGE_COUNT; i++) {
+        best->stage[i] = fmin(best->stage[i], l->stage[i]);
+    }
+}
+
+static rp_result measure(const bench_case *c, rp_world *world, bench_result *out)
+{
+    const lap never = {INFINITY, INFINITY, {INFINITY, INFINITY, INFINITY, INFINITY}};
+    lap plain = never, sorting = never;
+    rp_stats s, before;
+    rp_world_stats(world, &before);
+    const int64_t first = before.step, first_sorts = before.sorts;
+    // some hundredths of a second at a go where steps are short; as long as `repeats` says, and at
+    // least three times
+    double since = wall_seconds();
+    const rp_result first_step = rp_world_step(world);
+    if (first_step != RP_OK) {
+        return first_step;
+    }
+    const int group = (int)fmax(1.0, fmin(100.0, 0.03 / (wall_seconds() - since)));
+    since = wall_seconds();
+    for (int i = 0; i < 3 || wall_seconds() - since < c->repeats; i++) {
+        if (i % 8 == 0) {
+            out->fma = fmax(out->fma, 1e9 * limit_fma(c->threads, c->precision ? 64 : 32));
+        }
+        rp_world_stats(world, &before);
+        const lap start = lap_now(world);
+        for (int k = 0; k < group; k++) {
+            const rp_result result = rp_world_step(world);
+            if (result != RP_OK) {
+                return result;
+            }
+        }
+        lap l = lap_since(world, start);
+        l.wall /= group;
+        l.cpu /= group;
+        for (int k = 0; k < RP_STAGE_COUNT; k++) {
+            l.stage[k] /= group;
+        }
+        rp_world_stats(world, &s);
+        keep_best(s.sorts > before.sorts ? &sorting : &plain, &l);
+    }
+    out->particles = s.particles;
+    out->steps = s.step - first;
+    out->pages = s.pages;
+    out->node_pages = s.node_pages;
+    out->sorts_per_step = (double)(s.sorts - first_sorts) / (double)out->steps;
+    // groups of steps hold sorts as often as they come
+    const double share = fmin(1.0, out->sorts_per_step * group);
+    const double n = (double)s.particles;
+    plain = isfinite(plain.wall) ? plain : sorting;
+    sorting = isfinite(sorting.wall) ? sorting : plain;
+#define ALL_IN(x) ((plain.x + share * fmax(0.0, sorting.x - plain.x)) / n)
+    out->wall = ALL_IN(wall);
+    out->cpu = ALL_IN(cpu);
+    out->rest = out->wall;
+    for (int k = 0; k < RP_STAGE_COUNT; k++) {
+        out->stage[k] = ALL_IN(stage[k]);
+        out->rest -= out->stage[k];
+    }
+    out->rest = fmax(0.0, out->rest);
+    out->step = out->wall * n;
+    out->flops = flops_per_particle(c);
+    out->bytes = bytes_per_step(c, &s) / n;
+    out->isa = rp_world_isa(world);
+    return RP_OK;
+}
+
+rp_result bench_run(const bench_case *c, bench_result *out)
+{
+    *out = (bench_result){0};
+    rp_world *world = NULL;
+    rp_scene *scene = NULL;
+    double dx;
+    const double held = resident_bytes();
+    rp_result result = c->state == BENCH_COLLAPSED ? collapsed(c, &world)
+                       : c->state == BENCH_SPRAY   ? spray(c, &world)
+                       : c->state == BENCH_SCENE   ? scene_world(c, &scene, &world)
+                                                   : column(c, c->particles, &world, &dx);
+    if (c->state == BENCH_INITIAL && result == RP_OK) {
+        result = run_to(world, 0.0, 5);
+    }
+    result = result != RP_OK ? result : measure(c, world, out);
+    out->bytes_per_particle = (resident_bytes() - held) / (double)(out->particles + 1);
+    rp_world_destroy(world);
+    rp_scene_free(scene);
+    return result;
+}

@@ -1,0 +1,40 @@
+// One benchmark: a world in a given state, stepped and timed.
+#pragma once
+
+#include <repose/repose.h>
+
+// Where the sand is.
+typedef enum bench_state {
+    BENCH_INITIAL,   // a column that was just let go
+    BENCH_COLLAPSED, // the heap that it becomes
+    BENCH_SPRAY,     // grains far from each other: every one has a page to itself
+    BENCH_SCENE,     // a scene after its first frames
+    BENCH_STATES,
+} bench_state;
+extern const char *const bench_state_name[BENCH_STATES];
+
+typedef struct bench_case {
+    const char *name;
+    bench_state state;
+    double particles; // wanted; a scene has its own
+    int order;
+    rp_precision precision;
+    int threads;
+    const char *isa, *scene;
+    int repeats;
+} bench_case;
+
+typedef struct bench_result {
+    int64_t particles, steps, pages, node_pages;
+    // per particle and step [s]; all in: sorts count by how often they happen
+    double wall, cpu;
+    double stage[RP_STAGE_COUNT], rest;
+    double step; // [s] the whole step, by the clock on the wall
+    double sorts_per_step;
+    double bytes_per_particle; // resident
+    double flops, bytes;       // per particle and step: of the formulas, and to and from memory
+    double fma;                // this machine's limit beside the run, on as many threads [flop/s]
+    const char *isa;
+} bench_result;
+
+rp_result bench_run(const bench_case *c, bench_result *out);
