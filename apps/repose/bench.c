@@ -16,6 +16,10 @@ static const option bench_options[] = {
     {.name = "--csv", .value = "FILE", .help = "append results to a file", .words = "FILE"},
     {.name = "--particles", .value = "N", .help = "one case with about this many particles"},
     {.name = "--order", .value = "Q", .help = "... of this spline order (2)", .words = "2 3"},
+    {.name = "--gradient",
+     .value = "G",
+     .help = "... with spline or affine gradients (affine)",
+     .words = "spline affine"},
     {.name = "--precision",
      .value = "P",
      .help = "... in single or double precision (single)",
@@ -62,8 +66,11 @@ static void add_pair(plan *p, bench_case c)
 
 static void plan_quick(plan *p, int repeats)
 {
-    const bench_case usual = {
-        .state = BENCH_COLLAPSED, .particles = 1e6, .order = 2, .repeats = repeats};
+    const bench_case usual = {.state = BENCH_COLLAPSED,
+                              .particles = 1e6,
+                              .order = 2,
+                              .gradient = RP_GRADIENT_AFFINE,
+                              .repeats = repeats};
     bench_case c = usual;
     c.name = "heap";
     add_pair(p, c);
@@ -79,8 +86,11 @@ static void plan_quick(plan *p, int repeats)
 
 static void plan_all(plan *p, int repeats)
 {
-    const bench_case usual = {
-        .state = BENCH_COLLAPSED, .particles = 1e6, .order = 2, .repeats = repeats};
+    const bench_case usual = {.state = BENCH_COLLAPSED,
+                              .particles = 1e6,
+                              .order = 2,
+                              .gradient = RP_GRADIENT_AFFINE,
+                              .repeats = repeats};
     bench_case c = usual;
     for (c.precision = RP_SINGLE; c.precision <= RP_DOUBLE; c.precision++) {
         for (c.order = 2; c.order <= 3; c.order++) {
@@ -122,12 +132,17 @@ static int plan_one(const args *a, plan *p, int repeats)
 {
     bool wrong = false;
     bench_case c = {.name = "case", .state = BENCH_COLLAPSED, .repeats = repeats};
+    const char *gradient = args_value(a, "--gradient");
     const char *precision = args_value(a, "--precision"), *state = args_value(a, "--state");
     c.particles = args_number(a, "--particles", 1.0, 1e9, 1e6, &wrong);
     c.order = (int)args_integer(a, "--order", 1, 3, 2, &wrong);
     c.threads = (int)args_integer(a, "--threads", 1, 1024, 1, &wrong);
     c.isa = args_value(a, "--isa");
     c.scene = args_value(a, "--scene");
+    if (gradient != NULL && strcmp(gradient, "spline") != 0 && strcmp(gradient, "affine") != 0) {
+        return say_usage("--gradient: want spline or affine, got %s", gradient);
+    }
+    c.gradient = gradient != NULL && gradient[0] == 's' ? RP_GRADIENT_SPLINE : RP_GRADIENT_AFFINE;
     if (precision != NULL && strcmp(precision, "single") != 0 && strcmp(precision, "double") != 0) {
         return say_usage("--precision: want single or double, got %s", precision);
     }
@@ -204,6 +219,11 @@ static const char *precision_name(const bench_case *c)
     return c->precision == RP_SINGLE ? "single" : "double";
 }
 
+static const char *gradient_name(const bench_case *c)
+{
+    return c->gradient == RP_GRADIENT_SPLINE ? "spline" : "affine";
+}
+
 static double fraction_of_fma(const bench_result *r) { return r->flops / r->wall / r->fma; }
 
 static json_t *json_case(const bench_case *c, const bench_result *r)
@@ -213,17 +233,17 @@ static json_t *json_case(const bench_case *c, const bench_result *r)
         json_object_set_new(stages, rp_stage_name(s), json_real(1e9 * r->stage[s]));
     }
     json_object_set_new(stages, "rest", json_real(1e9 * r->rest));
-    return json_pack("{s:s, s:I, s:i, s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-                     "s:f, s:f, s:I, s:I, s:o}",
-                     "name", c->name, "particles", (json_int_t)r->particles, "order", c->order,
-                     "gradient", "spline", "precision", precision_name(c), "threads", c->threads,
-                     "isa", r->isa, "state", bench_state_name[c->state], "particle_steps_per_s",
-                     1.0 / r->wall, "particle_steps_per_cpu_s", 1.0 / r->cpu, "step_us",
-                     1e6 * r->step, "bytes_per_particle", r->bytes_per_particle, "gflop_s",
-                     1e-9 * r->flops / r->wall, "fma_gflop_s", 1e-9 * r->fma,
-                     "fraction_of_fma_peak", fraction_of_fma(r), "gb_s", 1e-9 * r->bytes / r->wall,
-                     "sorts_per_step", r->sorts_per_step, "pages", (json_int_t)r->pages,
-                     "node_pages", (json_int_t)r->node_pages, "stages", stages);
+    return json_pack(
+        "{s:s, s:I, s:i, s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+        "s:f, s:f, s:I, s:I, s:o}",
+        "name", c->name, "particles", (json_int_t)r->particles, "order", c->order, "gradient",
+        gradient_name(c), "precision", precision_name(c), "threads", c->threads, "isa", r->isa,
+        "state", bench_state_name[c->state], "particle_steps_per_s", 1.0 / r->wall,
+        "particle_steps_per_cpu_s", 1.0 / r->cpu, "step_us", 1e6 * r->step, "bytes_per_particle",
+        r->bytes_per_particle, "gflop_s", 1e-9 * r->flops / r->wall, "fma_gflop_s", 1e-9 * r->fma,
+        "fraction_of_fma_peak", fraction_of_fma(r), "gb_s", 1e-9 * r->bytes / r->wall,
+        "sorts_per_step", r->sorts_per_step, "pages", (json_int_t)r->pages, "node_pages",
+        (json_int_t)r->node_pages, "stages", stages);
 }
 
 static void print_head(const limits *l)
@@ -233,17 +253,17 @@ static void print_head(const limits *l)
            "M/s: million particle-steps a second, by the clock on the wall, and per second that a "
            "core gave us.\nStages in ns per particle-step, B is resident bytes per particle, FMA "
            "the share of the limit beside it.\n\n"
-           "%-13s %9s %-9s q %-6s thr | %7s %7s %6s %6s %5s %4s | %6s %6s %6s %6s %6s | %9s\n",
+           "%-13s %9s %-9s q %-6s %-6s thr | %7s %7s %6s %6s %5s %4s | %6s %6s %6s %6s %6s | %9s\n",
            l->cpu, l->clock, l->triad[0], l->fma[0], l->fma64[0], l->threads, l->triad[1],
-           l->fma[1], l->fma64[1], "case", "particles", "state", "real", "M/s", "M/cpu-s", "ns",
-           "cycles", "FMA %", "B", "sort", "p2g", "grid", "g2p", "rest", "us a step");
+           l->fma[1], l->fma64[1], "case", "particles", "state", "grad", "real", "M/s", "M/cpu-s",
+           "ns", "cycles", "FMA %", "B", "sort", "p2g", "grid", "g2p", "rest", "us a step");
 }
 
 static void print_case(const bench_case *c, const bench_result *r, const limits *l)
 {
-    printf("%-13s %9lld %-9s %d %-6s %3d | %7.2f %7.2f %6.1f %6.0f %5.1f %4.0f | "
+    printf("%-13s %9lld %-9s %d %-6s %-6s %3d | %7.2f %7.2f %6.1f %6.0f %5.1f %4.0f | "
            "%6.2f %6.2f %6.2f %6.2f %6.2f | %9.0f\n",
-           c->name, (long long)r->particles, bench_state_name[c->state], c->order,
+           c->name, (long long)r->particles, bench_state_name[c->state], c->order, gradient_name(c),
            precision_name(c), c->threads, 1e-6 / r->wall, 1e-6 / r->cpu, 1e9 * r->wall,
            1e9 * r->cpu * l->clock, 100.0 * fraction_of_fma(r), r->bytes_per_particle,
            1e9 * r->stage[RP_STAGE_SORT], 1e9 * r->stage[RP_STAGE_P2G],
@@ -262,7 +282,7 @@ static void csv_case(FILE *csv, const bench_case *c, const bench_result *r, cons
     }
     fprintf(csv, "%s,%s,%s,%s,%lld,%d,%s,%s,%d,%s,%.4g,%.4g,%.1f,%.3f,%.1f,%.1f", l->cpu,
             RP_VERSION, c->name, bench_state_name[c->state], (long long)r->particles, c->order,
-            "spline", precision_name(c), c->threads, r->isa, 1.0 / r->wall, 1.0 / r->cpu,
+            gradient_name(c), precision_name(c), c->threads, r->isa, 1.0 / r->wall, 1.0 / r->cpu,
             r->bytes_per_particle, fraction_of_fma(r), 1e-9 * r->fma, l->triad[c->threads > 1]);
     for (int s = 0; s < RP_STAGE_COUNT; s++) {
         fprintf(csv, ",%.2f", 1e9 * r->stage[s]);
@@ -283,8 +303,9 @@ static int bench_main(const args *a)
     plan p = {.count = 0};
     const int repeats = (int)args_integer(a, "--repeat", 1, 1000, 5, &wrong);
     const bool one = args_has(a, "--particles") || args_has(a, "--order") ||
-                     args_has(a, "--precision") || args_has(a, "--state") ||
-                     args_has(a, "--scene") || args_has(a, "--threads") || args_has(a, "--isa");
+                     args_has(a, "--gradient") || args_has(a, "--precision") ||
+                     args_has(a, "--state") || args_has(a, "--scene") || args_has(a, "--threads") ||
+                     args_has(a, "--isa");
     if (wrong) {
         return EXIT_USAGE;
     }

@@ -56,6 +56,7 @@ static rp_result empty_world(const bench_case *c, double dx, rp_world **world, r
     rp_plane_def ground = rp_default_plane_def();
     def.dx = dx;
     def.order = c->order;
+    def.gradient = c->gradient;
     def.precision = c->precision;
     def.threads = c->threads;
     def.isa = c->isa;
@@ -212,7 +213,9 @@ static double resident_bytes(void)
 // last figure is weights, stress, strain and return mapping.
 static double flops_per_particle(const bench_case *c)
 {
-    return c->order == 3 ? 2100 + 1680 + 620 : 980 + 828 + 560;
+    const bool spline = c->gradient == RP_GRADIENT_SPLINE;
+    return c->order == 3 ? (spline ? 2100 + 1680 + 620 : 944 + 832 + 564)
+                         : (spline ? 980 + 828 + 560 : 428 + 372 + 500);
 }
 
 // Bytes that must cross to memory and back: columns that each transfer reads and writes, arenas

@@ -18,6 +18,7 @@ typedef struct bench_case {
     bench_state state;
     double particles; // wanted; a scene has its own
     int order;
+    rp_gradient gradient;
     rp_precision precision;
     int threads;
     const char *isa, *scene;

@@ -27,6 +27,13 @@ typedef enum rp_transfer {
     RP_FLIP, ///< increments, blended with PIC by rp_world_def.flip
 } rp_transfer;
 
+/// How stress becomes force, and velocity strain (docs/theory.md, sections 3 and 6).
+typedef enum rp_gradient {
+    RP_GRADIENT_SPLINE, ///< by the derivatives of the weights (the default)
+    RP_GRADIENT_AFFINE, ///< by the affine field that fits the nodes best ("MLS"): faster; wants
+                        ///< quadratic or cubic splines
+} rp_gradient;
+
 /// A vector that changes with time, such as gravity in a tilting box. Must be pure: the same t
 /// gives the same vector. Called on the stepping thread only. A call that fails (rp_fail) ends the
 /// step before anything has changed.
@@ -58,6 +65,7 @@ typedef struct rp_world_def {
     rp_precision precision;            ///< single is the default; double for exactness checks
     int order;                         ///< of the spline: 1 linear, 2 quadratic, 3 cubic
     rp_transfer transfer;              ///< between particles and grid
+    rp_gradient gradient;              ///< of stress and velocity
     double flip;                       ///< share of FLIP in RP_FLIP, 0 to 1; the rest is PIC
     double dx;                         ///< grid spacing [m]
     double fps;                        ///< frames per second of simulated time [1/s]

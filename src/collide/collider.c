@@ -1,5 +1,6 @@
 #include "collide/collider.h"
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "base/threads.h"
 
@@ -297,12 +298,172 @@ bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int3
     return look(c, middle, 1.0, normal, velocity) < l->h * (sqrt(reach2) + 2.0);
 }
 
+// ---- distances that are remembered ----
+
+typedef struct wall_slot {
+    uint64_t key;  // of the block
+    int32_t entry; // -1: free
+    uint16_t collider;
+} wall_slot;
+
+void rp_walls_free(rp_walls *walls, const rp_allocator *a)
+{
+    rp_buffer_free(&walls->table, a);
+    rp_buffer_free(&walls->entry, a);
+    rp_buffer_free(&walls->near, a);
+}
+
+static wall_slot *wall_at(const rp_walls *walls, uint64_t key, int collider)
+{
+    wall_slot *table = walls->table.data;
+    size_t i = (size_t)rp_mix64(key * 256 + (uint64_t)collider) & (walls->table_size - 1);
+    while (table[i].entry >= 0 && (table[i].key != key || table[i].collider != collider)) {
+        i = (i + 1) & (walls->table_size - 1);
+    }
+    return &table[i];
+}
+
+static size_t wall_bytes(const rp_layout *l)
+{
+    return (size_t)l->nodes * 4 * (size_t)rp_real_bytes(l);
+}
+
+// Forget all, and make room for as many as twice what is wanted.
+static rp_result walls_clear(rp_walls *walls, const rp_grid *grid, int64_t wanted)
+{
+    size_t size = 64;
+    while (size < 4 * (size_t)wanted) {
+        size *= 2;
+    }
+    walls->entries = 0;
+    walls->table_size = 0;
+    RP_TRY(rp_buffer_reserve(&walls->table, grid->allocator, size * sizeof(wall_slot), 0,
+                             "the table of walls"));
+    walls->table_size = size;
+    for (size_t i = 0; i < size; i++) {
+        ((wall_slot *)walls->table.data)[i].entry = -1;
+    }
+    return RP_OK;
+}
+
+// The place of a block's n-th node.
+static void node_place(const rp_layout *l, const int32_t block[3], int n, double x[3])
+{
+    for (int a = 2; a >= 0; a--) {
+        x[a] = a < l->dim ? l->h * (block[a] * l->cells[a] + n % l->cells[a]) : 0.0;
+        n /= l->cells[a];
+    }
+}
+
+// Distance and way out of a collider that stands still, with no more digits than nodes have. Not
+// inlined: gcc 12 then left two of the four numbers as they were, and a test saw it.
+static __attribute__((noinline)) void wall_numbers(const rp_collider *c, const rp_layout *l,
+                                                   const double x[3], double out[4])
+{
+    out[0] = rp_shape_distance(c->shape, x, out + 1);
+    if (l->precision == RP_SINGLE) {
+        float rounded[4];
+        for (int i = 0; i < 4; i++) {
+            rounded[i] = (float)out[i];
+        }
+        for (int i = 0; i < 4; i++) {
+            out[i] = (double)rounded[i];
+        }
+    }
+}
+
+typedef struct wall_job {
+    const rp_touches *touches;
+    const rp_grid *grid;
+    const struct wall_order {
+        int32_t entry;
+        rp_local page;
+        uint16_t collider;
+    } * order;
+} wall_job;
+
+static void fill_wall(void *context, int64_t i, int thread)
+{
+    (void)thread;
+    const wall_job *job = context;
+    const rp_layout *l = &job->grid->layout;
+    char *out =
+        (char *)job->touches->walls->entry.data + (size_t)job->order[i].entry * wall_bytes(l);
+    for (int n = 0; n < l->nodes; n++) {
+        double x[3], numbers[4];
+        node_place(l, rp_grid_page(job->grid)[job->order[i].page].block, n, x);
+        wall_numbers(&job->touches->collider[job->order[i].collider], l, x, numbers);
+        for (int k = 0; k < 4; k++) {
+            if (l->precision == RP_SINGLE) {
+                ((float *)out)[4 * n + k] = (float)numbers[k];
+            } else {
+                ((double *)out)[4 * n + k] = numbers[k];
+            }
+        }
+    }
+}
+
+// An entry for every pair of a page and a collider that stands still; new ones are filled.
+static rp_result find_walls(rp_touches *t, rp_walls *walls, const rp_grid *grid, int threads,
+                            rp_arena *scratch)
+{
+    wall_job job = {.touches = t, .grid = grid};
+    struct wall_order *order =
+        rp_arena_get(scratch, (size_t)t->pairs * sizeof *order, "walls to look at");
+    int64_t standing = 0, orders = 0;
+    if (order == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    for (int64_t i = 0; i < t->pairs; i++) {
+        standing += !t->collider[t->near[i]].moves;
+    }
+    // too many that nobody needs, or too few places: begin anew
+    if (walls->entries > 2 * standing + 64 ||
+        walls->table_size < 2 * ((size_t)walls->entries + (size_t)standing)) {
+        RP_TRY(walls_clear(walls, grid, walls->entries + standing));
+    }
+    for (rp_local p = 0; p < grid->pages; p++) {
+        for (int k = 0; k < t->page[p].count; k++) {
+            const uint32_t pair = t->page[p].first + (uint32_t)k;
+            const uint16_t collider = t->near[pair];
+            t->wall[pair] = -1;
+            if (t->collider[collider].moves) {
+                continue;
+            }
+            // fields share what is the same for all
+            const uint64_t key = rp_grid_page(grid)[p].key;
+            wall_slot *slot = wall_at(walls, key, collider);
+            if (slot->entry < 0) {
+                *slot = (wall_slot){key, walls->entries++, collider};
+                order[orders++] = (struct wall_order){slot->entry, p, collider};
+            }
+            t->wall[pair] = slot->entry;
+        }
+    }
+    const size_t used = (size_t)(walls->entries - orders) * wall_bytes(&grid->layout),
+                 bytes = (size_t)walls->entries * wall_bytes(&grid->layout);
+    if (walls->entry.bytes < bytes &&
+        rp_buffer_reserve(&walls->entry, grid->allocator, bytes + bytes / 8, used, "walls") !=
+            RP_OK) {
+        walls->table_size = 0; // what was promised is not there
+        walls->entries = 0;
+        return RP_ERR_MEMORY;
+    }
+    t->walls = walls;
+    job.order = order;
+    rp_parallel_for(threads, orders, 4, fill_wall, &job);
+    return RP_OK;
+}
+
+// ---- which pages feel which colliders ----
+
 enum { COLLIDER_WORDS = 4, COLLIDERS_MOST = 64 * COLLIDER_WORDS };
 
 typedef struct finding {
     const rp_collider *collider;
     int colliders;
     const rp_grid *grid;
+    bool only_moving;                 // the others are known
     uint64_t (*near)[COLLIDER_WORDS]; // a bit per collider, for each page
 } finding;
 
@@ -311,16 +472,53 @@ static void find_on_page(void *context, int64_t page, int thread)
     (void)thread;
     const finding *f = context;
     const int32_t *block = rp_grid_page(f->grid)[page].block;
-    memset(f->near[page], 0, sizeof f->near[page]);
     for (int i = 0; i < f->colliders; i++) {
-        if (rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
+        if ((f->collider[i].moves || !f->only_moving) &&
+            rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
             f->near[page][i / 64] |= 1ull << i % 64;
         }
     }
 }
 
-rp_result rp_touches_find(rp_touches *t, const rp_collider *collider, int colliders,
-                          const rp_grid *grid, int threads, rp_arena *scratch)
+// What stands still is found once for every build of the grid.
+static rp_result find_near(const finding *f, rp_walls *walls, int threads)
+{
+    const size_t bytes = (size_t)f->grid->pages * sizeof *f->near;
+    bool moving = false;
+    for (int i = 0; i < f->colliders; i++) {
+        moving = moving || f->collider[i].moves;
+    }
+    if (walls != NULL && walls->build == f->grid->builds && walls->colliders == f->colliders &&
+        bytes > 0) {
+        memcpy(f->near, walls->near.data, bytes);
+        finding rest = *f;
+        rest.only_moving = true;
+        if (moving) {
+            rp_parallel_for(threads, f->grid->pages, 64, find_on_page, &rest);
+        }
+        return RP_OK;
+    }
+    memset(f->near, 0, bytes);
+    rp_parallel_for(threads, f->grid->pages, 64, find_on_page, (void *)f);
+    if (walls != NULL && bytes > 0) {
+        walls->build = 0;
+        RP_TRY(rp_buffer_reserve(&walls->near, f->grid->allocator, bytes, 0, "walls of pages"));
+        memcpy(walls->near.data, f->near, bytes);
+        for (rp_local p = 0; p < f->grid->pages; p++) {
+            for (int i = 0; i < f->colliders; i++) {
+                if (f->collider[i].moves) {
+                    ((uint64_t(*)[COLLIDER_WORDS])walls->near.data)[p][i / 64] &= ~(1ull << i % 64);
+                }
+            }
+        }
+        walls->build = f->grid->builds;
+        walls->colliders = f->colliders;
+    }
+    return RP_OK;
+}
+
+rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
+                          int colliders, const rp_grid *grid, int threads, rp_arena *scratch)
 {
     RP_ASSERT(colliders <= COLLIDERS_MOST);
     const size_t pages = (size_t)grid->pages;
@@ -331,7 +529,7 @@ rp_result rp_touches_find(rp_touches *t, const rp_collider *collider, int collid
     if (t->page == NULL || f.near == NULL) {
         return RP_ERR_MEMORY;
     }
-    rp_parallel_for(threads, grid->pages, 64, find_on_page, &f);
+    RP_TRY(find_near(&f, walls, threads));
     for (size_t p = 0; p < pages; p++) {
         t->page[p] = (rp_touch){.first = (uint32_t)t->pairs};
         for (int w = 0; w < COLLIDER_WORDS; w++) {
@@ -340,39 +538,77 @@ rp_result rp_touches_find(rp_touches *t, const rp_collider *collider, int collid
         t->pairs += t->page[p].count;
     }
     t->near = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->near, "colliders of pages");
+    t->wall = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->wall, "colliders of pages");
     t->given = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->given, "loads of colliders");
-    if (t->near == NULL || t->given == NULL) {
+    if (t->near == NULL || t->wall == NULL || t->given == NULL) {
         return RP_ERR_MEMORY;
     }
     int64_t pair = 0;
     for (size_t p = 0; p < pages; p++) {
-        for (int i = 0; i < colliders; i++) {
-            if (f.near[p][i / 64] >> i % 64 & 1) {
-                t->near[pair++] = (uint16_t)i;
+        for (int w = 0; w < COLLIDER_WORDS; w++) {
+            for (uint64_t bits = f.near[p][w]; bits != 0; bits &= bits - 1) {
+                t->wall[pair] = -1;
+                t->near[pair++] = (uint16_t)(64 * w + __builtin_ctzll(bits));
             }
         }
     }
-    return RP_OK;
+    return walls != NULL && t->pairs > 0 ? find_walls(t, walls, grid, threads, scratch) : RP_OK;
 }
 
 // ---- nodes ----
 
-// A collider gives a node a velocity; what the node loses by that, the collider gets.
-static void collide_once(const rp_collider *c, double friction, double h, const double x[3],
-                         double dt, double mass, double v[3], double given[6])
+typedef struct node {
+    int number; // in its block
+    double x[3], mass, v[3];
+} node;
+
+// Distance, way out and velocity of the collider of a pair at a node.
+static double see(const rp_touches *t, const rp_layout *l, uint32_t pair, const node *at, double dt,
+                  double normal[3], double moving[3])
 {
-    double normal[3], moving[3], lost[3], arm[3];
-    double phi = look(c, x, dt, normal, moving);
-    phi = fabs(phi) < ON_WALL * h ? 0.0 : phi;
+    const rp_collider *c = &t->collider[t->near[pair]];
+    double numbers[4];
+    if (c->moves) {
+        return look(c, at->x, dt, normal, moving);
+    }
+    moving[0] = moving[1] = moving[2] = 0.0;
+    if (t->wall[pair] < 0) {
+        wall_numbers(c, l, at->x, numbers);
+    } else {
+        const char *entry =
+            (const char *)t->walls->entry.data + (size_t)t->wall[pair] * wall_bytes(l);
+        for (int i = 0; i < 4; i++) {
+            numbers[i] = l->precision == RP_SINGLE
+                             ? (double)((const float *)entry)[4 * at->number + i]
+                             : ((const double *)entry)[4 * at->number + i];
+        }
+    }
+    memcpy(normal, numbers + 1, 3 * sizeof *normal);
+    return numbers[0];
+}
+
+// A collider gives a node a velocity; what the node loses by that, the collider gets.
+static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair, bool rubs,
+                         double dt, node *at)
+{
+    const rp_collider *c = &t->collider[t->near[pair]];
+    double normal[3], moving[3], lost[3], arm[3], *v = at->v, *given = t->given[pair];
+    double phi = see(t, l, pair, at, dt, normal, moving);
+    phi = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
+    // out of reach of what stands still; way outs are of length 1 up to rounding
+    const double speed2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    if (!c->moves && phi > 0.0 && phi * phi > 1.001 * speed2 * dt * dt) {
+        return;
+    }
     for (int a = 0; a < 3; a++) {
         lost[a] = v[a];
-        arm[a] = x[a] - c->begin.position[a];
+        arm[a] = at->x[a] - c->begin.position[a];
         v[a] -= moving[a];
     }
-    rp_contact_resolve(c->contact, friction, normal, phi, dt, v);
+    rp_contact_resolve(c->contact, rubs ? c->friction : 0.0, normal, phi, dt, v);
     for (int a = 0; a < 3; a++) {
         v[a] += moving[a];
-        lost[a] = mass * (lost[a] - v[a]);
+        lost[a] = at->mass * (lost[a] - v[a]);
     }
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, d = (a + 2) % 3;
@@ -383,18 +619,17 @@ static void collide_once(const rp_collider *c, double friction, double h, const 
 
 // Colliders in turn. Where several hold a node, one may push it back into another: they get more
 // turns, in which they only push, until none has anything to say.
-static void collide(const rp_touches *t, const rp_touch *touch, double h, const double x[3],
-                    double dt, double mass, double v[3])
+static void collide(const rp_touches *t, const rp_layout *l, const rp_touch *touch, double dt,
+                    node *at)
 {
     enum { TURNS = 4 };
     for (int turn = 0; turn < TURNS; turn++) {
-        const double before[3] = {v[0], v[1], v[2]};
+        const double before[3] = {at->v[0], at->v[1], at->v[2]};
         for (int k = 0; k < touch->count; k++) {
-            const rp_collider *c = &t->collider[t->near[touch->first + (uint32_t)k]];
-            collide_once(c, turn == 0 ? c->friction : 0.0, h, x, dt, mass, v,
-                         t->given[touch->first + (uint32_t)k]);
+            collide_once(t, l, touch->first + (uint32_t)k, turn == 0, dt, at);
         }
-        if (touch->count == 1 || (v[0] == before[0] && v[1] == before[1] && v[2] == before[2])) {
+        if (touch->count == 1 ||
+            (at->v[0] == before[0] && at->v[1] == before[1] && at->v[2] == before[2])) {
             return;
         }
     }
@@ -412,31 +647,22 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     float *single = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     const bool is_single = l->precision == RP_SINGLE;
-    int n = 0;
-    for (int i = 0; i < l->cells[0]; i++) {
-        for (int j = 0; j < l->cells[1]; j++) {
-            for (int k = 0; k < l->cells[2]; k++, n += RP_QUAD) {
-                const double mass = is_single ? (double)single[n + 3] : twice[n + 3];
-                if (!(mass > 0.0)) {
-                    continue;
-                }
-                const double x[3] = {
-                    l->h * (block[0] * l->cells[0] + i),
-                    l->h * (block[1] * l->cells[1] + j),
-                    l->dim == 3 ? l->h * (block[2] * l->cells[2] + k) : 0.0,
-                };
-                double v[3];
-                for (int a = 0; a < 3; a++) {
-                    v[a] = is_single ? (double)single[n + a] : twice[n + a];
-                }
-                collide(t, touch, l->h, x, dt, mass, v);
-                for (int a = 0; a < l->dim; a++) {
-                    if (is_single) {
-                        single[n + a] = (float)v[a];
-                    } else {
-                        twice[n + a] = v[a];
-                    }
-                }
+    for (int n = 0; n < l->nodes; n++) {
+        const int at = n * RP_QUAD;
+        node here = {.number = n, .mass = is_single ? (double)single[at + 3] : twice[at + 3]};
+        if (!(here.mass > 0.0)) {
+            continue;
+        }
+        node_place(l, block, n, here.x);
+        for (int a = 0; a < 3; a++) {
+            here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
+        }
+        collide(t, l, touch, dt, &here);
+        for (int a = 0; a < l->dim; a++) {
+            if (is_single) {
+                single[at + a] = (float)here.v[a];
+            } else {
+                twice[at + a] = here.v[a];
             }
         }
     }

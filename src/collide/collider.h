@@ -43,6 +43,24 @@ rp_pose rp_collider_pose(const rp_collider *collider);
 // Can a node of this block feel the collider within a step?
 bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int32_t block[3]);
 
+// ---- what a collider that stands still is at nodes ----
+
+// Distance and way out at the nodes of a block are worked out once, when the block first comes near
+// the collider, and looked up in every step after that. Blocks that no page needs any more are
+// forgotten when they are more than those that are needed. Whether a number was looked up or worked
+// out makes no difference: in single precision distances are rounded to it either way.
+typedef struct rp_walls {
+    rp_buffer table; // open addressing: (block, collider) -> entry
+    size_t table_size;
+    rp_buffer entry; // [entry][node][4]: distance, way out; of the world's precision
+    int32_t entries;
+    rp_buffer near; // [node page]: a bit per collider that stands still and is near
+    uint64_t build; // of the grid that `near` is for
+    int colliders;  // how many there were
+} rp_walls;
+
+void rp_walls_free(rp_walls *walls, const rp_allocator *a);
+
 // ---- which colliders a page of nodes can feel, and what it gave them ----
 
 // Found anew in every step, from the step's scratch memory. Nothing here is colliders times pages:
@@ -54,15 +72,18 @@ typedef struct rp_touch {
 
 typedef struct rp_touches {
     const rp_collider *collider;
-    rp_touch *page;     // [node page]
-    uint16_t *near;     // collider numbers
+    rp_touch *page; // [node page]
+    uint16_t *near; // collider numbers
+    int32_t *wall;  // entries of `walls`; -1: work it out
+    const rp_walls *walls;
     double (*given)[6]; // momentum and angular momentum about the collider's position that nodes
                         // gave up to it [kg m/s, kg m^2/s]; written by the page's thread
     int64_t pairs;
 } rp_touches;
 
-rp_result rp_touches_find(rp_touches *t, const rp_collider *collider, int colliders,
-                          const rp_grid *grid, int threads, rp_arena *scratch);
+// @param walls kept from step to step; NULL: nothing is remembered
+rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
+                          int colliders, const rp_grid *grid, int threads, rp_arena *scratch);
 
 // Contact at all nodes of a page that carry mass, colliders in turn.
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);

@@ -215,6 +215,7 @@ rp_result rp_grid_measure(rp_grid *grid, const rp_set *set, int sets, rp_local *
 rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
 {
     grid->pages = 0;
+    grid->builds++;
     rp_result result = collect_pages(grid, set, sets);
     for (int c = 0; c < grid->channels && result == RP_OK; c++) {
         result = reserve(grid, &grid->node[c], node_bytes(grid), "grid nodes");

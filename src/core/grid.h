@@ -27,6 +27,7 @@ typedef struct rp_grid {
     const rp_allocator *allocator;
     int channels; // in use, of rp_channel_id
     rp_local pages;
+    uint64_t builds; // counts rp_grid_build(): another number, other pages
     rp_buffer page_buffer;
     rp_buffer node[RP_CH_COUNT];    // [page][node][4]
     rp_buffer source[RP_SET_LIMIT]; // per set: [page][RP_NEAR] particle pages around, or RP_NO_PAGE

@@ -2,9 +2,9 @@
 //
 // A page holds one field's particles of one block, in whole tiles of sixteen lanes; the lanes after
 // the last particle are zero. Columns are [slot / 16][component][16], so a tile of a column is what
-// a law or a kernel reads as vectors. Pages are in key order; within a page particles keep the
-// order in which they came. Only rp_set_sort() moves particles between slots, only kernels change
-// what is in them.
+// a law or a kernel reads as vectors. Pages are in key order; after a sort the particles of a page
+// are in the order of cells, and those of a cell in the order in which they came. Only
+// rp_set_sort() moves particles between slots, only kernels change what is in them.
 #pragma once
 
 #include "base/memory.h"
@@ -133,8 +133,8 @@ static inline void rp_set_travelled(rp_set *set, double cells)
 enum { RP_SORT_BIRTH_BYTES = 64 };
 
 // Put every particle into the page it belongs to: births in, deaths out. Pages come out in key
-// order, and in a page particles that stayed or came keep the order of their old pages, births
-// last: the result does not depend on the number of threads. near[] of the new pages is not filled
+// order, in a page particles by cell, and in a cell those that stayed or came keep the order of
+// their old pages, births last: the result does not depend on the number of threads. near[] of the new pages is not filled
 // in (rp_grid_build does).
 // @param scratch reserved here and free for others after the call
 // @return on failure the set is as it was

@@ -3,7 +3,7 @@
 //
 //   1 code    where each particle goes, relative to its old page; counted per old page     parallel
 //   2 plan    streams (old page -> new page, or births -> new page) sorted by key          serial
-//   3 source  for every new slot the slot or birth that fills it                           parallel
+//   3 source  for every new slot the slot or birth that fills it; in a page by cell        parallel
 //   4 move    each column through `source`                                                 parallel
 //
 // Everything that can fail comes before the first change to the set.
@@ -320,6 +320,47 @@ static void move_position(const sorter *s, uint32_t from, int comp, void *out)
     }
 }
 
+// The cell of its new block that a particle will be in, cells along the last axis side by side.
+static int new_cell(const sorter *s, uint32_t from)
+{
+    const rp_layout *l = &s->set->layout;
+    int cell = 0;
+    for (int a = 0; a < l->dim; a++) {
+        union {
+            int32_t fixed;
+            double real;
+        } x;
+        move_position(s, from, a, &x);
+        const int at = l->precision == RP_SINGLE ? x.fixed >> RP_FIXED_BITS : (int)floor(x.real);
+        // rounding may put a position onto a face
+        cell = cell * l->cells[a] + (at < 0 ? 0 : at < l->cells[a] ? at : l->cells[a] - 1);
+    }
+    return cell;
+}
+
+// Kernels keep the nodes of a cell in registers as long as particles stay in it, so those of one
+// cell become neighbours. Among themselves they keep their order.
+static void order_page(void *ctx, int64_t i, int thread)
+{
+    (void)thread;
+    enum { CELLS_MOST = 256 };
+    const sorter *s = ctx;
+    const rp_page *page = &s->new_page[i];
+    uint32_t *source = s->source + page->first, *by_cell = (uint32_t *)s->spare + 2 * page->first;
+    uint32_t *cell = by_cell + page->count, next[CELLS_MOST + 1] = {0};
+    for (rp_local k = 0; k < page->count; k++) {
+        cell[k] = (uint32_t)new_cell(s, source[k]);
+        next[cell[k] + 1]++;
+    }
+    for (int c = 0; c < CELLS_MOST; c++) {
+        next[c + 1] += next[c];
+    }
+    for (rp_local k = 0; k < page->count; k++) {
+        by_cell[next[cell[k]]++] = source[k];
+    }
+    memcpy(source, by_cell, (size_t)page->count * sizeof *source);
+}
+
 static void gather_page(void *ctx, int64_t i, int thread)
 {
     (void)thread;
@@ -477,6 +518,7 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
     lay_pages(s->stream, streams, s->new_page, &slots);
     aim_streams(s, streams);
     rp_parallel_for(threads, set->pages, PAGE_CHUNK, source_page, s);
+    rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, order_page, s);
 
     // 4 move
     for (int c = 0; c < RP_COL_COUNT; c++) {

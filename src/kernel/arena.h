@@ -4,6 +4,13 @@
 
 #include "kernel/variant.h"
 
+// Nodes along the row axis that an arena shares with the blocks before, at and after its own.
+enum {
+    NODES_BEFORE = 1,
+    NODES_WITHIN = DIM == 3 ? BLOCK_Z : BLOCK_Y,
+    NODES_AFTER = (DIM == 3 ? ARENA_Z : ARENA_Y) - NODES_BEFORE - NODES_WITHIN,
+};
+
 typedef struct overlap {
     int lo[3], hi[3]; // nodes of the block, [lo, hi) along each axis
     int at[3];        // where node lo lies in the arena
@@ -28,8 +35,6 @@ RP_INLINE overlap overlap_at(const int32_t offset[3])
 #define FOR_OVERLAP(o, x, y)                                                                       \
     for (int x = (o).lo[0]; x < (o).hi[0]; x++)                                                    \
         for (int y = (o).lo[1]; y < (DIM == 3 ? (o).hi[1] : (o).lo[1] + 1); y++)
-
-RP_INLINE int overlap_reals(const overlap *o) { return (o->hi[ROW] - o->lo[ROW]) * RP_QUAD; }
 
 RP_INLINE int overlap_in_block(const overlap *o, int x, int y)
 {

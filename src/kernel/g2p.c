@@ -3,23 +3,33 @@
 //
 //   v_p      = sum_i w_ip v_i                                                               (14)
 //   C_p      = D^-1 sum_i w_ip v_i (x_i - x_p)^T          linear splines: C_p = grad v_p    (15)
-//   grad v_p = sum_i v_i (grad w_ip)^T                                                      (16)
+//   grad v_p = sum_i v_i (grad w_ip)^T                    affine gradients: C_p      (16), (38)
 //   x_p     += dt sum_i w_ip v_i                                                            (17)
 //
-// The nodes around a page are first copied into a local arena, so that a stencil is a few rows.
+// The nodes around a page are first copied into a local arena, so that a stencil is a few rows, and
+// the rows of a cell are read once for all particles in a row that are in it. Moments are taken
+// about node 1 of the stencil, from where nodes are whole numbers of cells away, and moved to the
+// particle afterwards.
 #include "kernel/arena.h"
 #include "kernel/tile.h"
 
-// What a tile gathers, particle by particle.
-typedef struct gathered {
-    _Alignas(64) real v[RP_LANES][RP_QUAD]; // velocity, and the mass of the nodes
-    real g[DIM][RP_LANES][RP_QUAD];         // derivative along each axis [per cell]
-    real k[DIM][RP_LANES][RP_QUAD];         // moment along each axis [cells]
-} gathered;
+// What is gathered of a particle, in quads; the fourth number of VALUE is the mass of the nodes.
+// The second half is only there with spline gradients.
+enum { VALUE, MOMENT, SLOPE = 4, QUADS_AFFINE = 4, QUADS_SPLINE = 8 };
 
 typedef struct local_arena {
     _Alignas(64) real node[ARENA_NODES * RP_QUAD + 4 * RP_QUAD];
 } local_arena;
+
+// Rows of `nodes` nodes, a constant where this is called, so that a row is a few moves.
+RP_INLINE void copy_rows(const overlap *o, int nodes, const real *from, real *to)
+{
+    FOR_OVERLAP(*o, x, y)
+    {
+        memcpy(to + overlap_in_arena(o, x, y), from + overlap_in_block(o, x, y),
+               sizeof(real) * (size_t)nodes * RP_QUAD);
+    }
+}
 
 static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page *page,
                        local_arena *out)
@@ -34,72 +44,84 @@ static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page
         rp_near_offset(n, offset);
         const overlap o = overlap_at(offset);
         const real *from = rp_grid_nodes(grid, channel, (rp_local)page->near[n]);
-        FOR_OVERLAP(o, x, y)
-        {
-            memcpy(&out->node[overlap_in_arena(&o, x, y)], &from[overlap_in_block(&o, x, y)],
-                   sizeof(real) * (size_t)overlap_reals(&o));
+        switch (offset[ROW]) {
+        case -1:
+            copy_rows(&o, NODES_BEFORE, from, out->node);
+            break;
+        case 0:
+            copy_rows(&o, NODES_WITHIN, from, out->node);
+            break;
+        default:
+            copy_rows(&o, NODES_AFTER, from, out->node);
         }
     }
 }
 
-// Everything one particle wants from its nodes.
-RP_INLINE void gather(const stencil_tile *s, int l, const real *arena, gathered *out)
+// Value and moments of one particle, from the rows of its cell.
+RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool slopes, real *out)
 {
-    const real *node = arena + s->at[l];
-    row V = row_zero(), Gx = row_zero(), Kx = row_zero();
+    const axis_reals wx = axis_of(s->w[0], l);
+    row sum[WIDTH], V, X, Y = row_zero();
 #if RP_DIM == 2
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
-    {
-        const row r0 = row_load(node + i * STEP_X);
-        V = row_axpy(s->w[0][i][l], r0, V);
-        Gx = row_axpy(s->d[0][i][l], r0, Gx);
-        Kx = row_axpy(s->k[0][i][l], r0, Kx);
-    }
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++) { sum[i] = cell->r[i][0]; }
 #else
-    row Gy = row_zero(), Ky = row_zero();
+    const axis_reals wy = axis_of(s->w[1], l);
     _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
     {
-        row r0 = row_zero(), r1 = row_zero(), r2 = row_zero();
-        _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
-        {
-            const row r = row_load(node + i * STEP_X + j * STEP_Y);
-            r0 = row_axpy(s->w[1][j][l], r, r0);
-            r1 = row_axpy(s->d[1][j][l], r, r1);
-            if (RP_ORDER > 1) {
-                r2 = row_axpy(s->k[1][j][l], r, r2);
-            }
-        }
-        V = row_axpy(s->w[0][i][l], r0, V);
-        Gx = row_axpy(s->d[0][i][l], r0, Gx);
-        Gy = row_axpy(s->w[0][i][l], r1, Gy);
-        if (RP_ORDER > 1) {
-            Kx = row_axpy(s->k[0][i][l], r0, Kx);
-            Ky = row_axpy(s->w[0][i][l], r2, Ky);
-        }
+        row first;
+        row_moments(cell->r[i], wy.n, &sum[i], &first);
+        Y = i == 0 ? row_scale(wx.n[i], first) : row_axpy(wx.n[i], first, Y);
     }
-    row_sum(row_mul(Gy, row_spread(s->row_w[l])), out->g[1][l]);
-    row_sum(row_mul(Ky, row_spread(s->row_w[l])), out->k[1][l]);
 #endif
-    const row w = row_spread(s->row_w[l]);
-    row_sum(row_mul(V, w), out->v[l]);
-    row_sum(row_mul(V, row_spread(s->row_d[l])), out->g[ROW][l]);
-    row_sum(row_mul(V, row_spread(s->row_k[l])), out->k[ROW][l]);
-    row_sum(row_mul(Gx, w), out->g[0][l]);
-    row_sum(row_mul(Kx, w), out->k[0][l]);
+    row_moments(sum, wx.n, &V, &X);
+    const row w = row_spread(s->row_w[quad_at(l)]);
+    const row Vw = row_mul(V, w), Xw = row_mul(X, w), Z = row_mul(Vw, row_places());
+    if (DIM == 3) {
+        row_sums(Vw, Xw, row_mul(Y, w), Z, out);
+    } else {
+        row_sums(Vw, Xw, Z, Z, out);
+    }
+    if (slopes) {
+        const axis_reals dx = axis_of(s->d[0], l);
+        row Gx = row_scale(dx.n[0], sum[0]);
+        _Pragma("GCC unroll 4") for (int i = 1; i < WIDTH; i++)
+        {
+            Gx = row_axpy(dx.n[i], sum[i], Gx);
+        }
+        const row Gxw = row_mul(Gx, w), Gz = row_mul(V, row_spread(s->row_d[quad_at(l)]));
+#if RP_DIM == 2
+        row_sums(Gxw, Gz, Gz, Gz, out + SLOPE * RP_QUAD);
+#else
+        const axis_reals dy = axis_of(s->d[1], l);
+        row Gy = row_zero();
+        _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+        {
+            row along = row_scale(dy.n[0], cell->r[i][0]);
+            _Pragma("GCC unroll 4") for (int j = 1; j < WIDTH; j++)
+            {
+                along = row_axpy(dy.n[j], cell->r[i][j], along);
+            }
+            Gy = i == 0 ? row_scale(wx.n[i], along) : row_axpy(wx.n[i], along, Gy);
+        }
+        row_sums(Gxw, row_mul(Gy, w), Gz, Gz, out + SLOPE * RP_QUAD);
+#endif
+    }
 }
 
 // The value alone: what FLIP adds to a particle.
-RP_INLINE void gather_value(const stencil_tile *s, int l, const real *arena, real out[RP_QUAD])
+static void gather_value(const real *node, const stencil_tile *s, int l, real out[RP_QUAD])
 {
-    const real *node = arena + s->at[l];
     row V = row_zero();
     for (int i = 0; i < WIDTH; i++) {
-        for (int j = 0; j < (DIM == 3 ? WIDTH : 1); j++) {
-            const real w = s->w[0][i][l] * (DIM == 3 ? s->w[1][j][l] : 1);
+        for (int j = 0; j < DEEP; j++) {
+            const real w = s->w[0][i][l] * (DIM == 3 ? s->w[OUTER - 1][j][l] : 1);
             V = row_axpy(w, row_load(node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0)), V);
         }
     }
-    row_sum(row_mul(V, row_spread(s->row_w[l])), out);
+    const row Vw = row_mul(V, row_spread(s->row_w[quad_at(l)]));
+    real sums[4 * RP_QUAD];
+    row_sums(Vw, Vw, Vw, Vw, sums);
+    memcpy(out, sums, sizeof(real) * RP_QUAD);
 }
 
 // Running extremes of a page, lane by lane.
@@ -171,22 +193,13 @@ RP_INLINE ivec low_ids(const uint64_t *id)
     return out;
 }
 
-static void update_tile(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                        gathered *in, real (*change)[RP_QUAD], extremes *most)
+// Lane by lane: in[quad * 4 + number], change[number].
+RP_INLINE void update_tile(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                           const stencil_tile *s, const real (*in)[RP_LANES], bool slopes,
+                           const real (*change)[RP_LANES], extremes *most)
 {
     rp_set *set = job->set;
-    _Alignas(64) real v[RP_QUAD][RP_LANES], grad[DIM][RP_QUAD][RP_LANES],
-        moment[DIM][RP_QUAD][RP_LANES], dv[RP_QUAD][RP_LANES], increment[DIM * DIM][RP_LANES],
-        density[RP_LANES];
-    quads_to_lanes(in->v, v);
-    for (int a = 0; a < DIM; a++) {
-        quads_to_lanes(in->g[a], grad[a]);
-        quads_to_lanes(in->k[a], moment[a]);
-    }
-    if (change != NULL) {
-        quads_to_lanes(change, dv);
-    }
-
+    _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
     const double h = job->grid->layout.h;
     const real per_cell = (real)(1.0 / h), cells = (real)(job->dt / h), dt = (real)job->dt;
     const real flip = (real)job->flip;
@@ -203,13 +216,13 @@ static void update_tile(const rp_transfer_job *job, rp_local slot, const group_l
         vec speed2 = vset(0), gradient2 = vset(0), move = vset(0);
         const ivec ids = low_ids(id + l);
         for (int i = 0; i < DIM; i++) {
-            const vec vi = vload(&v[i][l]);
+            const vec vi = vload(&in[VALUE * RP_QUAD + i][l]);
             const vec step = vi * cells;
             position_move(x + i * RP_LANES + l, step, ids, step_hash, i);
             move = vmax(vabs(step), move);
             vec now = vi;
             if (change != NULL) {
-                const vec kept = vload(velocity + i * RP_LANES + l) + vload(&dv[i][l]);
+                const vec kept = vload(velocity + i * RP_LANES + l) + vload(&change[i][l]);
                 now = vfma(vset(flip), kept - vi, vi);
             }
             speed2 = vfma(now, now, speed2);
@@ -217,19 +230,22 @@ static void update_tile(const rp_transfer_job *job, rp_local slot, const group_l
                 vstore(velocity + i * RP_LANES + l, now);
             }
             for (int j = 0; j < DIM; j++) {
-                const vec dvi = vload(&grad[j][i][l]) * per_cell;
+                // the moment about node 1, moved to the particle
+                const vec moment =
+                    vfma(vload(&s->away[j][l]), vi, vload(&in[(MOMENT + j) * RP_QUAD + i][l]));
+                const vec fitted = moment * (SPLINE_INERTIA_INVERSE * per_cell);
+                const vec dvi =
+                    slopes ? vload(&in[(SLOPE + j) * RP_QUAD + i][l]) * per_cell : fitted;
                 gradient2 = vfma(dvi, dvi, gradient2);
                 vstore(&increment[i * DIM + j][l], dvi * dt);
                 if (C != NULL) {
-                    const vec affine = RP_ORDER == 1 ? dvi
-                                                     : vload(&moment[j][i][l]) *
-                                                           (SPLINE_INERTIA_INVERSE * per_cell);
+                    const vec affine = RP_ORDER == 1 ? dvi : fitted;
                     vstore(C + (i * DIM + j) * RP_LANES + l,
                            job->transfer == RP_APIC ? affine : vset(0));
                 }
             }
         }
-        vstore(&density[l], vload(&v[3][l]) * volume);
+        vstore(&density[l], vload(&in[VALUE * RP_QUAD + 3][l]) * volume);
         // comparisons that a NaN fails, so that it counts as bad
         const ivec calm =
             vle(move, vset((real)RP_RUNAWAY_CELLS)) & vlt(speed2 + gradient2, vset(R(1e30)));
@@ -263,8 +279,10 @@ static double largest(vec a)
     return (double)most;
 }
 
-void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local p, rp_page_report *out)
+RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, rp_page_report *out)
 {
+    enum { MOST_QUADS = QUADS_SPLINE };
+    const int quads = slopes ? QUADS_SPLINE : QUADS_AFFINE;
     const rp_page *page = &rp_set_page(job->set)[p];
     const bool flip = job->transfer == RP_FLIP && rp_set_has(job->set, RP_COL_VELOCITY);
     local_arena velocity, changes;
@@ -281,25 +299,35 @@ void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local p, rp_page_report *out
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
+        _Alignas(64) real gathered[RP_LANES * MOST_QUADS * RP_QUAD];
+        _Alignas(64) real in[MOST_QUADS * RP_QUAD][RP_LANES];
+        _Alignas(64) real changed[RP_LANES][RP_QUAD], change[RP_QUAD][RP_LANES];
         stencil_tile s;
-        gathered in;
-        real change[RP_LANES][RP_QUAD];
         if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
         }
-        if (lanes < RP_LANES) {
-            // lanes past the end gather nothing and stay zero
-            memset(&in, 0, sizeof in);
-            memset(change, 0, sizeof change);
+        stencil_fill(job, slot, slopes, &s);
+        for (int l = 0; l < lanes;) {
+            const lane_int at = s.at[l];
+            const cell_rows cell = cell_load(velocity.node + at);
+            do {
+                gather(&cell, &s, l, slopes, &gathered[l * quads * RP_QUAD]);
+            } while (++l < lanes && s.at[l] == at);
         }
-        stencil_fill(job, slot, &s);
-        for (int l = 0; l < lanes; l++) {
-            gather(&s, l, velocity.node, &in);
-            if (flip) {
-                gather_value(&s, l, changes.node, change[l]);
+        // lanes past the end gather nothing and stay zero
+        memset(&gathered[lanes * quads * RP_QUAD], 0,
+               sizeof(real) * (size_t)((RP_LANES - lanes) * quads * RP_QUAD));
+        quads_to_lanes(quads, gathered, in);
+        if (flip) {
+            memset(change, 0, sizeof change);
+            for (int l = 0; l < lanes; l++) {
+                gather_value(changes.node + s.at[l], &s, l, changed[l]);
+                for (int c = 0; c < RP_QUAD; c++) {
+                    change[c][l] = changed[l][c];
+                }
             }
         }
-        update_tile(job, slot, &g, &in, flip ? change : NULL, &most);
+        update_tile(job, slot, &g, &s, in, slopes, flip ? change : NULL, &most);
     }
     *out = (rp_page_report){
         .speed2 = largest(most.speed2),
@@ -307,4 +335,13 @@ void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local p, rp_page_report *out
         .move = largest(most.move),
         .bad = vany(most.bad) != 0,
     };
+}
+
+void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local page, rp_page_report *out)
+{
+    if (RP_ORDER > 1 && job->gradient == RP_GRADIENT_AFFINE) {
+        gather_page(job, page, false, out);
+    } else {
+        gather_page(job, page, true, out);
+    }
 }

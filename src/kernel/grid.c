@@ -1,6 +1,22 @@
 // The grid between the transfers: add up arenas, turn momentum into velocity, docs/theory.md (11).
 #include "kernel/arena.h"
 #include "kernel/entry.h"
+#include "kernel/row.h"
+
+// Rows of `nodes` nodes, a constant where this is called.
+RP_INLINE void add_rows(const overlap *o, int nodes, const real *arena, real *node)
+{
+    FOR_OVERLAP(*o, x, y)
+    {
+        real *to = node + overlap_in_block(o, x, y);
+        const real *from = arena + overlap_in_arena(o, x, y);
+        real sum[NODES_WITHIN * RP_QUAD];
+        for (int i = 0; i < nodes * RP_QUAD; i++) {
+            sum[i] = to[i] + from[i];
+        }
+        memcpy(to, sum, sizeof(real) * (size_t)nodes * RP_QUAD);
+    }
+}
 
 void RP_VARIANT(sum)(const rp_grid *grid, int sets, rp_local page)
 {
@@ -18,17 +34,65 @@ void RP_VARIANT(sum)(const rp_grid *grid, int sets, rp_local page)
                 rp_near_offset(RP_NEAR - 1 - n, offset);
                 const overlap o = overlap_at(offset);
                 const real *arena = rp_grid_arena(grid, s, (rp_local)source[n], c);
-                FOR_OVERLAP(o, x, y)
-                {
-                    real *to = node + overlap_in_block(&o, x, y);
-                    const real *from = arena + overlap_in_arena(&o, x, y);
-                    for (int i = 0; i < overlap_reals(&o); i++) {
-                        to[i] += from[i];
-                    }
+                switch (offset[ROW]) {
+                case -1:
+                    add_rows(&o, NODES_BEFORE, arena, node);
+                    break;
+                case 0:
+                    add_rows(&o, NODES_WITHIN, arena, node);
+                    break;
+                default:
+                    add_rows(&o, NODES_AFTER, arena, node);
                 }
             }
         }
     }
+}
+
+// Node by node; what a light node loses is added up.
+static double velocity_of_node(real *q, real *impulse, const double push[3], real least)
+{
+    const real m = q[3];
+    double dropped = 0.0;
+    if (m > least) {
+        const real inverse = 1 / m;
+        for (int a = 0; a < DIM; a++) {
+            const real before = q[a] * inverse;
+            q[a] = before + (real)push[a];
+            if (impulse != NULL) {
+                q[a] += impulse[a] * inverse;
+                impulse[a] = before;
+            }
+        }
+    } else {
+        for (int a = 0; a < DIM; a++) {
+            const real lost = q[a] + (impulse != NULL ? impulse[a] : 0);
+            dropped += (double)(lost < 0 ? -lost : lost);
+            q[a] = 0;
+            if (impulse != NULL) {
+                impulse[a] = 0;
+            }
+        }
+    }
+    return dropped;
+}
+
+// QUAD_GROUP nodes at a go, each heavy or without momentum and mass; false: look at each.
+RP_INLINE bool velocity_of_vector(real *node, row push, real least)
+{
+#ifdef RP_PLAIN
+    (void)node, (void)push, (void)least;
+    return false;
+#else
+    const vec q = vload(node), m = quad_mass(q);
+    const ivec heavy = vlt(vset(least), m), nothing = (ivec)(q == vset(0));
+    if (vany(~(heavy | nothing))) {
+        return false;
+    }
+    const vec v = vselect(heavy, q * (vset(1) / m) + push.v[0], vset(0));
+    vstore(node, quad_with_mass(v, q));
+    return true;
+#endif
 }
 
 double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double push[3], double least)
@@ -36,29 +100,17 @@ double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double pus
     real *node = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     real *impulse =
         grid->channels > RP_CH_IMPULSE ? rp_grid_nodes(grid, RP_CH_IMPULSE, page) : NULL;
+    const real pushed[RP_QUAD] = {(real)push[0], (real)push[1], DIM == 3 ? (real)push[2] : 0, 0};
+    const row push_row = row_repeat(pushed);
     double dropped = 0.0;
-    for (int n = 0; n < BLOCK_NODES; n++) {
-        real *q = node + n * RP_QUAD;
-        const real m = q[3];
-        if (m > (real)least) {
-            const real inverse = 1 / m;
-            for (int a = 0; a < DIM; a++) {
-                const real before = q[a] * inverse;
-                q[a] = before + (real)push[a];
-                if (impulse != NULL) {
-                    q[a] += impulse[n * RP_QUAD + a] * inverse;
-                    impulse[n * RP_QUAD + a] = before;
-                }
-            }
-        } else {
-            for (int a = 0; a < DIM; a++) {
-                const real lost = q[a] + (impulse != NULL ? impulse[n * RP_QUAD + a] : 0);
-                dropped += (double)(lost < 0 ? -lost : lost);
-                q[a] = 0;
-                if (impulse != NULL) {
-                    impulse[n * RP_QUAD + a] = 0;
-                }
-            }
+    for (int n = 0; n < BLOCK_NODES; n += QUAD_GROUP) {
+        if (impulse == NULL && velocity_of_vector(node + n * RP_QUAD, push_row, (real)least)) {
+            continue;
+        }
+        for (int k = n; k < n + QUAD_GROUP; k++) {
+            dropped +=
+                velocity_of_node(node + k * RP_QUAD, impulse != NULL ? impulse + k * RP_QUAD : NULL,
+                                 push, (real)least);
         }
     }
     return dropped;

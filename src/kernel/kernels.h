@@ -18,6 +18,7 @@ typedef struct rp_transfer_job {
     const uint8_t *group_law; // [groups] rp_law_id
     double dt;                // [s]
     rp_transfer transfer;
+    rp_gradient gradient;
     double flip;
     uint64_t seed, step; // of the dither
 } rp_transfer_job;

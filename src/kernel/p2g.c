@@ -4,22 +4,31 @@
 //   m_i     = sum_p w_ip m_p                                                                  (8)
 //   (m v)_i = sum_p w_ip m_p (v_p + C_p (x_i - x_p))  -  dt sum_p V_p tau_p grad w_ip    (9), (10)
 //
-// Along the row axis a particle's nodes are one row; the other axes are combined first, so that a
-// node costs two multiply-adds. With q the momentum quad, A_a the columns of m C h and T_a those of
-// -dt V tau / h, node (i, j, row) receives
+// With affine gradients grad w_ip is w_ip D^-1 (x_i - x_p), theory (37), so that momentum and force
+// of a particle are one affine field: q + A k, with k the place of a node in cells from node 1 of
+// the stencil and A = m C h - dt V tau D^-1 h. Node k gets w times that, and along the rows and
+// from row to row the field grows by additions.
 //
-//   w_j P_i + w_i S_j,   P_i = w_i Z + (w k)_i (w_row A_x) + d_i (w_row T_x)
-//                        S_j =         (w k)_j (w_row A_y) + d_j (w_row T_y)
-//                        Z   = w_row q + (w k)_row A_z + d_row T_z
+// With spline gradients the columns T_a of -dt V tau / h go with the derivatives d instead. Along
+// the row axis everything is combined first; node (i, j, row) receives w_j P_i + w_i S_j:
+//
+//   P_i = w_i (Z + (i - 1) w_row A_x) + d_i (w_row T_x),     Z = w_row (q + k A_z) + d_row T_z
+//   S_j = w_j       (j - 1) w_row A_y + d_j (w_row T_y)
 //
 // Every page scatters into its own arena; the grid pass adds neighbouring arenas in a fixed order.
+// The nodes of a cell stay in registers while particles of that cell are added.
 #include "kernel/tile.h"
 
+// What sixteen particles scatter, at quad_at(lane).
 typedef struct quad_tile {
-    _Alignas(64) real q[RP_LANES][RP_QUAD]; // m v, m
-    real A[DIM][RP_LANES][RP_QUAD];         // m C h
-    real T[DIM][RP_LANES][RP_QUAD];         // -dt V tau / h
+    _Alignas(64) real q[RP_LANES][RP_QUAD]; // at node 1 of the stencil: momentum, mass
+    real A[DIM][RP_LANES][RP_QUAD];         // its growth a cell along each axis
+    real T[DIM][RP_LANES][RP_QUAD];         // -dt V tau / h; spline gradients only
+    real w[WIDTH][DEEP][RP_LANES];          // products of the outer weights; affine only
 } quad_tile;
+
+// Momentum and the impulse of forces may go to different channels.
+typedef enum part { MOMENTUM = 1, IMPULSE = 2 } part;
 
 static void tile_stress(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
                         real tau[SYM][RP_LANES])
@@ -48,84 +57,139 @@ static void tile_stress(const rp_transfer_job *job, rp_local slot, const group_l
     }
 }
 
-static void fill_quads(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                       quad_tile *out)
+RP_INLINE void fill_quads(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                          const real tau[SYM][RP_LANES], const stencil_tile *s, bool affine,
+                          unsigned parts, quad_tile *out)
 {
-    _Alignas(64) real tau[SYM][RP_LANES], q[RP_QUAD][RP_LANES], A[DIM][RP_QUAD][RP_LANES],
-        T[DIM][RP_QUAD][RP_LANES];
-    const real h = (real)job->grid->layout.h, push = (real)(-job->dt / job->grid->layout.h);
+    const double h = job->grid->layout.h;
+    const vec cell = vset((real)h);
+    const vec push = vset((real)(-job->dt / h * (affine ? SPLINE_INERTIA_INVERSE : R(1.0))));
     const real *v = rp_set_tile(job->set, RP_COL_VELOCITY, slot);
     const real *C =
         rp_set_has(job->set, RP_COL_AFFINE) ? rp_set_tile(job->set, RP_COL_AFFINE, slot) : NULL;
-    tile_stress(job, slot, g, tau);
-    memset(q, 0, sizeof q);
-    memset(A, 0, sizeof A);
-    memset(T, 0, sizeof T);
     for (int l = 0; l < RP_LANES; l += LANES) {
-        const vec m = vload(&g->value[RP_GROUP_MASS][l]);
-        const vec force = vload(&g->value[RP_GROUP_VOLUME][l]) * push;
-        vstore(&q[3][l], m);
-        for (int i = 0; i < DIM; i++) {
-            vstore(&q[i][l], m * vload(v + i * RP_LANES + l));
-            for (int j = 0; j < DIM; j++) {
-                if (C != NULL) {
-                    vstore(&A[j][i][l], m * h * vload(C + (i * DIM + j) * RP_LANES + l));
+        const vec zero = vset(0);
+        const vec m = parts & MOMENTUM ? vload(&g->value[RP_GROUP_MASS][l]) : zero;
+        const vec force = parts & IMPULSE ? vload(&g->value[RP_GROUP_VOLUME][l]) * push : zero;
+        vec q[RP_QUAD] = {zero, zero, zero, m};
+        _Pragma("GCC unroll 3") for (int i = 0; i < DIM; i++)
+        {
+            q[i] = m * vload(v + i * RP_LANES + l);
+        }
+        _Pragma("GCC unroll 3") for (int j = 0; j < DIM; j++)
+        {
+            vec A[RP_QUAD] = {zero, zero, zero, zero}, T[RP_QUAD] = {zero, zero, zero, zero};
+            const vec away = vload(&s->away[j][l]);
+            _Pragma("GCC unroll 3") for (int i = 0; i < DIM; i++)
+            {
+                const vec stress = vload(&tau[sym_index(i, j)][l]);
+                A[i] = C != NULL ? m * cell * vload(C + (i * DIM + j) * RP_LANES + l) : zero;
+                if (affine) {
+                    A[i] = vfma(force, stress, A[i]);
+                } else {
+                    T[i] = force * stress;
                 }
-                vstore(&T[j][i][l], force * vload(&tau[sym_index(i, j)][l]));
+                q[i] = vfma(A[i], away, q[i]);
+            }
+            quads_store(A, l, out->A[j]);
+            if (!affine) {
+                quads_store(T, l, out->T[j]);
+            }
+        }
+        quads_store(q, l, out->q);
+        if (affine) {
+            FOR_CELL
+            {
+                const vec w = vload(&s->w[0][i][l]);
+                vstore(&out->w[i][j][l], DIM == 3 ? w * vload(&s->w[OUTER - 1][j][l]) : w);
             }
         }
     }
-#define LANES_OF(m) ((const real *const[RP_QUAD]){m[0], m[1], m[2], m[3]})
-    lanes_to_quads(LANES_OF(q), out->q);
-    for (int a = 0; a < DIM; a++) {
-        lanes_to_quads(LANES_OF(A[a]), out->A[a]);
-        lanes_to_quads(LANES_OF(T[a]), out->T[a]);
-    }
-#undef LANES_OF
 }
 
-// One particle into the arena.
-RP_INLINE void scatter(const stencil_tile *s, int l, const real *q,
-                       const real (*A)[RP_LANES][RP_QUAD], const real (*T)[RP_LANES][RP_QUAD],
-                       real *arena)
+// One particle into the rows of its cell.
+RP_INLINE void scatter_affine(const stencil_tile *s, const quad_tile *t, int l, cell_rows *cell)
 {
-    const row w = row_spread(s->row_w[l]), k = row_spread(s->row_k[l]), d = row_spread(s->row_d[l]);
-    const row Z = row_fma(w, row_repeat(q),
-                          row_fma(k, row_repeat(A[ROW][l]), row_mul(d, row_repeat(T[ROW][l]))));
-    const row Ax = row_mul(w, row_repeat(A[0][l])), Tx = row_mul(w, row_repeat(T[0][l]));
-    real *node = arena + s->at[l];
+    const int at = quad_at(l);
+    const row w = row_spread(s->row_w[at]);
+    const row Z =
+        row_mul(w, row_fma(row_places(), row_repeat(t->A[ROW][at]), row_repeat(t->q[at])));
+    row x[WIDTH], y[WIDTH];
+    row_fan(Z, row_mul(w, row_repeat(t->A[0][at])), x);
+    const row step = DIM == 3 ? row_mul(w, row_repeat(t->A[1][at])) : Z;
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    {
+        y[0] = x[i];
+        if (DIM == 3) {
+            row_fan(x[i], step, y);
+        }
+        _Pragma("GCC unroll 4") for (int j = 0; j < DEEP; j++)
+        {
+            cell->r[i][j] = row_axpy(t->w[i][j][l], y[j], cell->r[i][j]);
+        }
+    }
+}
+
+RP_INLINE void scatter_spline(const stencil_tile *s, const quad_tile *t, int l, cell_rows *cell)
+{
+    const int at = quad_at(l);
+    const row w = row_spread(s->row_w[at]), d = row_spread(s->row_d[at]);
+    const axis_reals wx = axis_of(s->w[0], l), dx = axis_of(s->d[0], l);
+    const row field = row_fma(row_places(), row_repeat(t->A[ROW][at]), row_repeat(t->q[at]));
+    const row Z = row_fma(w, field, row_mul(d, row_repeat(t->T[ROW][at])));
+    const row Tx = row_mul(w, row_repeat(t->T[0][at]));
+    row x[WIDTH];
+    row_fan(Z, row_mul(w, row_repeat(t->A[0][at])), x);
 #if RP_DIM == 2
-    for (int i = 0; i < WIDTH; i++) {
-        const row P =
-            row_axpy(s->w[0][i][l], Z, row_axpy(s->k[0][i][l], Ax, row_scale(s->d[0][i][l], Tx)));
-        real *at = node + i * STEP_X;
-        row_store(at, row_axpy(1, P, row_load(at)));
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    {
+        cell->r[i][0] = row_axpy(wx.n[i], x[i], row_axpy(dx.n[i], Tx, cell->r[i][0]));
     }
 #else
-    const row Ay = row_mul(w, row_repeat(A[1][l])), Ty = row_mul(w, row_repeat(T[1][l]));
+    const axis_reals wy = axis_of(s->w[1], l), dy = axis_of(s->d[1], l);
+    const row Ay = row_mul(w, row_repeat(t->A[1][at])), Ty = row_mul(w, row_repeat(t->T[1][at]));
     row S[WIDTH];
     _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
     {
-        S[j] = row_axpy(s->k[1][j][l], Ay, row_scale(s->d[1][j][l], Ty));
+        S[j] = row_scale(dy.n[j], Ty);
+        if (j != 1) {
+            S[j] = row_axpy((real)(j - 1) * wy.n[j], Ay, S[j]);
+        }
     }
     _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
     {
-        const row P =
-            row_axpy(s->w[0][i][l], Z, row_axpy(s->k[0][i][l], Ax, row_scale(s->d[0][i][l], Tx)));
+        const row P = row_axpy(wx.n[i], x[i], row_scale(dx.n[i], Tx));
         _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
         {
-            real *at = node + i * STEP_X + j * STEP_Y;
-            row_store(at, row_axpy(s->w[1][j][l], P, row_axpy(s->w[0][i][l], S[j], row_load(at))));
+            cell->r[i][j] = row_axpy(wy.n[j], P, row_axpy(wx.n[i], S[j], cell->r[i][j]));
         }
     }
 #endif
 }
 
-void RP_VARIANT(p2g)(const rp_transfer_job *job, rp_local p)
+// A tile into an arena, a run of particles of the same cell at a go. The sum at a node is in the
+// order of particles, however runs are cut.
+RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affine, int lanes,
+                            real *arena)
+{
+    for (int l = 0; l < lanes;) {
+        const lane_int at = s->at[l];
+        cell_rows cell = cell_load(arena + at);
+        do {
+            if (affine) {
+                scatter_affine(s, t, l, &cell);
+            } else {
+                scatter_spline(s, t, l, &cell);
+            }
+        } while (++l < lanes && s->at[l] == at);
+        cell_store(arena + at, &cell);
+    }
+}
+
+RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
 {
     const rp_page *page = &rp_set_page(job->set)[p];
     const bool apart = job->grid->channels > RP_CH_IMPULSE;
-    static const real none[DIM][RP_LANES][RP_QUAD];
     real *momentum = rp_grid_arena(job->grid, job->set_index, p, RP_CH_MOMENTUM);
     real *impulse = rp_grid_arena(job->grid, job->set_index, p, RP_CH_IMPULSE);
     memset(momentum, 0, sizeof(real) * (size_t)job->grid->layout.arena_reals * (apart ? 2 : 1));
@@ -137,22 +201,28 @@ void RP_VARIANT(p2g)(const rp_transfer_job *job, rp_local p)
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
+        _Alignas(64) real tau[SYM][RP_LANES];
         stencil_tile s;
-        quad_tile q;
+        quad_tile t;
         if (page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
         }
-        stencil_fill(job, slot, &s);
-        fill_quads(job, slot, &g, &q);
-        if (!apart) {
-            for (int l = 0; l < lanes; l++) {
-                scatter(&s, l, q.q[l], q.A, q.T, momentum);
-            }
-        } else {
-            for (int l = 0; l < lanes; l++) {
-                scatter(&s, l, q.q[l], q.A, none, momentum);
-                scatter(&s, l, none[0][0], none, q.T, impulse);
-            }
+        stencil_fill(job, slot, !affine, &s);
+        tile_stress(job, slot, &g, tau);
+        fill_quads(job, slot, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);
+        scatter_tile(&s, &t, affine, lanes, momentum);
+        if (apart) {
+            fill_quads(job, slot, &g, tau, &s, affine, IMPULSE, &t);
+            scatter_tile(&s, &t, affine, lanes, impulse);
         }
+    }
+}
+
+void RP_VARIANT(p2g)(const rp_transfer_job *job, rp_local page)
+{
+    if (RP_ORDER > 1 && job->gradient == RP_GRADIENT_AFFINE) {
+        scatter_page(job, page, true);
+    } else {
+        scatter_page(job, page, false);
     }
 }

@@ -5,10 +5,11 @@
 #include "kernel/variant.h"
 
 // Weights of the WIDTH nodes from the base node on, for a particle f in [0, 1) past the place where
-// that node became its base; derivatives in 1 / cell; k = node minus particle in cells. The weights
-// sum to one and the derivatives to zero by construction, not by luck of rounding.
+// that node became its base; derivatives in 1 / cell. The weights sum to one and the derivatives to
+// zero by construction, not by luck of rounding. Places are told from node 1, the middle of a
+// quadratic stencil: node n is `away` + n - 1 from the particle [cells].
 typedef struct axis_weights {
-    vec w[WIDTH], d[WIDTH], k[WIDTH];
+    vec w[WIDTH], d[WIDTH], away;
 } axis_weights;
 
 RP_INLINE axis_weights spline_at(vec f)
@@ -39,10 +40,7 @@ RP_INLINE axis_weights spline_at(vec f)
     s.d[3] = R(0.5) * ff;
     s.d[2] = -s.d[0] - s.d[1] - s.d[3];
 #endif
-    const vec past = f + R(0.5) * (RP_ORDER - 1);
-    for (int n = 0; n < WIDTH; n++) {
-        s.k[n] = vset((real)n) - past;
-    }
+    s.away = vset(R(0.5) * (3 - RP_ORDER)) - f;
     return s;
 }
 

@@ -48,39 +48,60 @@ static inline void spread_uniform(const rp_transfer_job *job, const rp_page *pag
 // Where the particles of a tile scatter to and gather from. Weights of the outer axes are kept lane
 // by lane, to be broadcast; those of the row axis particle by particle, to be spread over a row.
 typedef struct stencil_tile {
-    _Alignas(64) real w[DIM][RP_QUAD][RP_LANES]; // weight
-    real d[DIM][RP_QUAD][RP_LANES];              // derivative [1 / cell]
-    real k[DIM][RP_QUAD][RP_LANES];              // weight times (node - particle) [cells]
-    real row_w[RP_LANES][RP_QUAD], row_d[RP_LANES][RP_QUAD], row_k[RP_LANES][RP_QUAD];
-    lane_int at[RP_LANES]; // base node in the arena
+    _Alignas(64) real w[OUTER][WIDTH][RP_LANES];             // weights of the outer axes
+    real d[OUTER][WIDTH][RP_LANES];                          // their derivatives [1 / cell]
+    real row_w[RP_LANES][RP_QUAD], row_d[RP_LANES][RP_QUAD]; // of the row axis, at quad_at(lane)
+    real away[DIM][RP_LANES];                                // node 1 minus particle [cells]
+    lane_int at[RP_LANES];                                   // base node in the arena
 } stencil_tile;
 
-static inline void stencil_fill(const rp_transfer_job *job, rp_local slot, stencil_tile *s)
+// Affine gradients need no derivatives.
+RP_INLINE void stencil_fill(const rp_transfer_job *job, rp_local slot, bool slopes, stencil_tile *s)
 {
     const stored *x = rp_set_tile(job->set, RP_COL_POSITION, slot);
     for (int l = 0; l < RP_LANES; l += LANES) {
         ivec cell[DIM];
-        for (int a = 0; a < DIM; a++) {
+        _Pragma("GCC unroll 3") for (int a = 0; a < DIM; a++)
+        {
             const split_position p = position_split(x + a * RP_LANES + l);
             const axis_weights n = spline_at(p.frac);
             cell[a] = p.cell;
-            for (int i = 0; i < WIDTH; i++) {
-                vstore(&s->w[a][i][l], n.w[i]);
-                vstore(&s->d[a][i][l], n.d[i]);
-                vstore(&s->k[a][i][l], n.w[i] * n.k[i]);
+            vstore(&s->away[a][l], n.away);
+            if (a == ROW) {
+                vec w[RP_QUAD] = {n.w[0], n.w[1], vset(0), vset(0)};
+                vec d[RP_QUAD] = {n.d[0], n.d[1], vset(0), vset(0)};
+                for (int i = 2; i < WIDTH; i++) {
+                    w[i] = n.w[i];
+                    d[i] = n.d[i];
+                }
+                quads_store(w, l, s->row_w);
+                if (slopes) {
+                    quads_store(d, l, s->row_d);
+                }
+            } else {
+                for (int i = 0; i < WIDTH; i++) {
+                    vstore(&s->w[a][i][l], n.w[i]);
+                    if (slopes) {
+                        vstore(&s->d[a][i][l], n.d[i]);
+                    }
+                }
             }
         }
         const ivec at = arena_offset(cell);
         memcpy(&s->at[l], &at, sizeof at);
     }
-    static const real zero[RP_LANES];
-#define QUAD_OF(m)                                                                                 \
-    (const real *const[RP_QUAD]){s->m[ROW][0], s->m[ROW][1], WIDTH > 2 ? s->m[ROW][2] : zero,      \
-                                 WIDTH > 3 ? s->m[ROW][3] : zero}
-    lanes_to_quads(QUAD_OF(w), s->row_w);
-    lanes_to_quads(QUAD_OF(d), s->row_d);
-    lanes_to_quads(QUAD_OF(k), s->row_k);
-#undef QUAD_OF
+}
+
+// The weights of one outer axis for one particle.
+typedef struct axis_reals {
+    real n[WIDTH];
+} axis_reals;
+
+RP_INLINE axis_reals axis_of(const real of[WIDTH][RP_LANES], int l)
+{
+    axis_reals a;
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++) { a.n[i] = of[i][l]; }
+    return a;
 }
 
 // The place of (i, j) in a symmetric tensor.

@@ -92,6 +92,9 @@ static const scene_key scene_keys[] = {
     {"transfer", TAKES_CHOICE | TAKES_TABLE, .choices = CHOICES("apic", "pic"), .form = &flip_form,
      .otherwise = "\"apic\"",
      .sentence = "How velocity travels between particles and grid: APIC keeps rotation, PIC is syrupy, FLIP lively."},
+    {"gradient", TAKES_CHOICE, .choices = CHOICES("spline", "affine"), .otherwise = "\"spline\"",
+     .sentence = "How stress becomes force and velocity strain: by the splines' derivatives, or by the affine field that "
+                 "fits best, which is faster."},
     {"cfl", TAKES_NUMBER, "cells", UP_TO(0, 1), .otherwise = "1",
      .sentence = "How far the fastest particle may go in a step."},
     {"dt_max", TAKES_NUMBER, "s", POSITIVE, .absent = "no bound of its own", .sentence = "The longest step."},

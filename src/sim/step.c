@@ -140,6 +140,7 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
         .load = world->step_load,
         .matter = matter,
         .transfer = world->def.transfer,
+        .gradient = world->def.gradient,
         .flip = world->def.flip,
         .cfl = world->def.cfl,
         .newborn_speed = world->newborn_speed,

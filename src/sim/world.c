@@ -39,6 +39,15 @@ static rp_result check_def(const rp_world_def *def)
         return rp_fail(RP_ERR_ARGUMENT, "world.precision: want RP_SINGLE or RP_DOUBLE, got %d",
                        (int)def->precision);
     }
+    if (def->gradient != RP_GRADIENT_SPLINE && def->gradient != RP_GRADIENT_AFFINE) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "world.gradient: want RP_GRADIENT_SPLINE or RP_GRADIENT_AFFINE, got %d",
+                       (int)def->gradient);
+    }
+    if (def->gradient == RP_GRADIENT_AFFINE && def->order == 1) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "world.gradient: affine gradients want splines of order 2 or 3, got 1");
+    }
     if (def->transfer != RP_APIC && def->transfer != RP_PIC && def->transfer != RP_FLIP) {
         return rp_fail(RP_ERR_ARGUMENT, "world.transfer: want RP_APIC, RP_PIC or RP_FLIP, got %d",
                        (int)def->transfer);

@@ -39,6 +39,7 @@ typedef struct rp_step {
     double (*load)[6]; // [collider]: a step adds the momentum and angular momentum it gave to each
     const rp_matter *matter; // [sets]
     rp_transfer transfer;
+    rp_gradient gradient;
     double flip, cfl;
     double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet
     double gravity[3];                      // at the start of the step [m/s^2]

@@ -7,6 +7,8 @@
 // it is zero.
 enum { LOOK_BACK = 2, LOOK_AHEAD = 3 };
 
+bool mpm_affine = false;
+
 double mpm_spline(int order, double t)
 {
     const double a = fabs(t);
@@ -124,6 +126,12 @@ void mpm_visit(const mpm_grid *grid, const mpm_particle *p,
     }
 }
 
+// 1 / D [1/m^2]
+static double inertia_inverse(const mpm_grid *grid)
+{
+    return (grid->order == 2 ? 4.0 : 3.0) / (grid->h * grid->h);
+}
+
 static void add(mpm_sum *sum, double factor, double value)
 {
     sum->value += factor * value;
@@ -150,8 +158,11 @@ static void scatter_to(void *ctx, mpm_node *node, double w, const double dw[3], 
         for (int j = 0; j < dim; j++) {
             add(&node->momentum[i], w * r[j], p->mass * p->C[i][j]);
             node->momentum[i].reach += p->mass * s->grid->h * fabs(p->C[i][j]);
-            add(&node->impulse[i], dw[j], -s->dt * p->volume * p->tau[i][j]);
-            node->impulse[i].reach += s->dt * p->volume * fabs(p->tau[i][j]) / s->grid->h;
+            const double fit = inertia_inverse(s->grid);
+            add(&node->impulse[i], mpm_affine ? w * r[j] * fit : dw[j],
+                -s->dt * p->volume * p->tau[i][j]);
+            node->impulse[i].reach += s->dt * p->volume * fabs(p->tau[i][j]) *
+                                      (mpm_affine ? fit * s->grid->h : 1.0 / s->grid->h);
         }
     }
 }
@@ -186,15 +197,16 @@ static void gather_from(void *ctx, mpm_node *node, double w, const double dw[3],
     const gather *g = ctx;
     mpm_gathered *out = g->out;
     const int dim = g->grid->dim;
-    const double D = g->grid->h * g->grid->h / (g->grid->order == 2 ? 4.0 : 3.0);
+    const double fit = inertia_inverse(g->grid);
     out->mass += w * node->mass.value;
     out->heaviest = fmax(out->heaviest, node->mass.value);
     for (int i = 0; i < dim; i++) {
         out->v[i] += w * node->v[i];
         out->speed = fmax(out->speed, fabs(node->v[i]));
         for (int j = 0; j < dim; j++) {
-            out->grad[i][j] += node->v[i] * dw[j];
-            out->C[i][j] += g->grid->order == 1 ? node->v[i] * dw[j] : w * node->v[i] * r[j] / D;
+            const double slope = node->v[i] * dw[j], fitted = w * node->v[i] * r[j] * fit;
+            out->grad[i][j] += mpm_affine ? fitted : slope;
+            out->C[i][j] += g->grid->order == 1 ? slope : fitted;
         }
     }
 }

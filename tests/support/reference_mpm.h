@@ -11,6 +11,10 @@
 double mpm_spline(int order, double t);
 double mpm_slope(int order, double t);
 
+// Gradients by the affine fit, theory (37) and (38), instead of the derivatives of the splines: of
+// this reference and of test beds. test_each_variant() walks both.
+extern bool mpm_affine;
+
 typedef struct mpm_particle {
     long double x[3]; // [cells], so that a grid line is a whole number however far away it is
     double v[3], C[3][3];

@@ -30,6 +30,7 @@ test_bed_def test_default_bed(const rp_kernels *kernels, double h)
         .columns = {TEST_COLUMN(VELOCITY) | TEST_COLUMN(AFFINE) | TEST_COLUMN(STRAIN)},
         .groups = {1},
         .transfer = RP_APIC,
+        .gradient = mpm_affine ? RP_GRADIENT_AFFINE : RP_GRADIENT_SPLINE,
         .dt = 1.0,
     };
     def.group[0][0] = test_group_of(kernels->dim, RP_LAW_ELASTIC, 1.0, 1.0, 0.0, 0.5);
@@ -98,6 +99,7 @@ static void init_set(test_bed *bed, int s)
         .group_law = def->groups[s] > 0 ? bed->group_law[s] : NULL,
         .dt = def->dt,
         .transfer = def->transfer,
+        .gradient = def->gradient,
         .flip = def->flip,
         .seed = 7,
         .step = 0,
@@ -450,8 +452,14 @@ void test_each_variant(void (*body)(const rp_kernels *kernels))
     for (int i = 0; i < rp_kernels_count(); i++) {
         const rp_kernels *k = rp_kernels_at(i);
         if (rp_isa_supported(k->isa)) {
-            check_context("%dD q%d f%d %s", k->dim, k->order, k->real_bits, rp_isa_name(k->isa));
-            body(k);
+            // linear splines have no affine fit
+            for (int affine = 0; affine <= (k->order > 1); affine++) {
+                check_context("%dD q%d f%d %s, %s gradients", k->dim, k->order, k->real_bits,
+                              rp_isa_name(k->isa), affine ? "affine" : "spline");
+                mpm_affine = affine;
+                body(k);
+            }
+            mpm_affine = false;
         }
     }
 }

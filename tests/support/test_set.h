@@ -45,6 +45,7 @@ typedef struct test_bed_def {
     int groups[TEST_SETS]; // 0: the jobs of this set get no groups at all
     bool lawless[TEST_SETS];
     rp_transfer transfer;
+    rp_gradient gradient;
     double flip, dt;
 } test_bed_def;
 
@@ -106,4 +107,5 @@ void test_bed_set_nodes(test_bed *bed, rp_channel_id channel,
 double test_bed_rounded(const test_bed *bed, double x);
 
 // Runs a test for every variant that this build has and this machine can run.
+// With spline and with affine gradients (mpm_affine).
 void test_each_variant(void (*body)(const rp_kernels *kernels));

@@ -285,17 +285,32 @@ static void check_pages(const rp_set *set)
     CHECK(!rp_set_wants_sort(set));
 }
 
-// In every page those who were there or came keep the order of memory, births last.
+// The cell of its block that a particle is in; what lies on the far face counts to the last one.
+static int cell_of(const rp_set *set, rp_local slot)
+{
+    int cell = 0;
+    for (int a = 0; a < set->layout.dim; a++) {
+        const int cells = set->layout.cells[a], at = (int)floor(stored_position(set, slot, a));
+        cell = cell * cells + (at < cells ? at : cells - 1);
+    }
+    return cell;
+}
+
+// In every page particles are in the order of cells, and in a cell those who were there or came
+// keep the order of memory, births last.
 static void check_order(const rp_set *set, const census *before)
 {
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
         int64_t last = -1;
+        int last_cell = 0;
         for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
             const grain *g = find_grain(before, *(uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0));
             CHECK(g != NULL);
-            CHECK(g->rank > last);
+            const int cell = cell_of(set, slot);
+            CHECK(cell > last_cell || (cell == last_cell && g->rank > last));
             last = g->rank;
+            last_cell = cell;
         }
     }
 }

@@ -9,9 +9,14 @@
 
 // Fastest particle and steepest gradient after the last step: they bound the next one, so they are
 // state.
+typedef struct extremes {
+    double speed;    // [m/s]
+    double gradient; // [1/s]
+} extremes;
+
 typedef struct explicit_state {
-    double max_speed;    // [m/s]
-    double max_gradient; // [1/s]
+    extremes most;
+    rp_walls walls; // not saved: what it holds can be worked out again
 } explicit_state;
 
 static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a, void **state)
@@ -23,12 +28,14 @@ static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a,
 
 static void explicit_destroy(void *state, const rp_allocator *a)
 {
+    rp_walls_free(&((explicit_state *)state)->walls, a);
     rp_delete(a, state, sizeof(explicit_state));
 }
 
 static void explicit_register(void *state, rp_registry *registry)
 {
-    rp_registry_add(registry, "explicit/extremes", state, sizeof(explicit_state));
+    explicit_state *s = state;
+    rp_registry_add(registry, "explicit/extremes", &s->most, sizeof s->most);
 }
 
 // FLIP needs the velocity before the forces, so forces are scattered apart.
@@ -41,10 +48,13 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     const double h = step->grid->layout.h;
     // spread of the stencil's spectrum: largest eigenvalue of the discrete Laplacian in units of 1
     // / h^2
-    static const double spectrum[] = {[1] = 12.0, [2] = 6.0, [3] = 3.14};
+    static const double spectrum[][4] = {
+        [RP_GRADIENT_SPLINE] = {[1] = 12.0, [2] = 6.0, [3] = 3.14},
+        [RP_GRADIENT_AFFINE] = {[1] = 12.0, [2] = 4.0, [3] = 3.0},
+    };
     static const double safety = 0.8, gradient_bound = 0.3;
-    const double speed = fmax(s->max_speed, step->newborn_speed);
-    const double gradient = fmax(s->max_gradient, step->newborn_gradient);
+    const double speed = fmax(s->most.speed, step->newborn_speed);
+    const double gradient = fmax(s->most.gradient, step->newborn_gradient);
     int n = 0;
     if (speed > 0.0) {
         out[n++] = (rp_limit){RP_LIMIT_SPEED, step->cfl * h / speed};
@@ -57,7 +67,7 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
         stiffness = fmax(stiffness, step->matter[i].stiffness);
     }
     if (stiffness > 0.0) {
-        const double fastest = sqrt(spectrum[step->grid->layout.order] * stiffness);
+        const double fastest = sqrt(spectrum[step->gradient][step->grid->layout.order] * stiffness);
         out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * safety * h / fastest};
     }
     return n;
@@ -82,6 +92,7 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .group_law = step->matter[set].group_law,
                              .dt = step->dt,
                              .transfer = step->transfer,
+                             .gradient = step->gradient,
                              .flip = step->flip,
                              .seed = step->seed,
                              .step = (uint64_t)step->time.step};
@@ -228,8 +239,8 @@ static rp_result explicit_step(void *state, rp_step *step)
     if (l.dropped == NULL || l.report == NULL) {
         return RP_ERR_MEMORY;
     }
-    RP_TRY(rp_touches_find(&l.touches, step->collider, step->colliders, step->grid, step->threads,
-                           step->scratch));
+    RP_TRY(rp_touches_find(&l.touches, &s->walls, step->collider, step->colliders, step->grid,
+                           step->threads, step->scratch));
     for (int i = 0; i < step->sets; i++) {
         if (rp_set_has_mass(&step->set[i])) {
             l.job = transfer_job(step, i);
@@ -261,8 +272,8 @@ static rp_result explicit_step(void *state, rp_step *step)
         }
         rp_set_travelled(set, move);
     }
-    s->max_speed = step->stats->max_speed = sqrt(speed2);
-    s->max_gradient = step->stats->max_gradient = sqrt(gradient2);
+    s->most.speed = step->stats->max_speed = sqrt(speed2);
+    s->most.gradient = step->stats->max_gradient = sqrt(gradient2);
     stage_done(step->stats, RP_STAGE_G2P, &since);
     return RP_OK;
 }
