@@ -75,6 +75,7 @@ static void plan_quick(plan *p, int repeats)
     c.name = "heap";
     add_pair(p, c);
     c.order = 3;
+    c.gradient = RP_GRADIENT_SPLINE;
     c.name = "heap, cubic";
     add_pair(p, c);
     c = usual;
@@ -94,8 +95,11 @@ static void plan_all(plan *p, int repeats)
     bench_case c = usual;
     for (c.precision = RP_SINGLE; c.precision <= RP_DOUBLE; c.precision++) {
         for (c.order = 2; c.order <= 3; c.order++) {
-            c.name = "heap";
-            add_pair(p, c);
+            for (int affine = 0; affine <= 1; affine++) {
+                c.gradient = affine ? RP_GRADIENT_AFFINE : RP_GRADIENT_SPLINE;
+                c.name = "heap";
+                add_pair(p, c);
+            }
         }
     }
     c = usual;
@@ -121,6 +125,7 @@ static void plan_all(plan *p, int repeats)
     add_pair(p, c);
     c = usual;
     c.state = BENCH_SCENE;
+    c.gradient = RP_GRADIENT_SPLINE; // as the scenes say
     c.name = c.scene = "hourglass";
     add_pair(p, c);
     c.name = c.scene = "rock";
@@ -158,6 +163,7 @@ static int plan_one(const args *a, plan *p, int repeats)
     }
     if (c.scene != NULL) {
         c.state = BENCH_SCENE;
+        c.gradient = RP_GRADIENT_SPLINE; // what scenes that come with Repose have
         c.name = c.scene;
     }
     add_case(p, c);

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/threads.h"
+#include "shape/class.h"
 
 #include <math.h>
 #include <string.h>
@@ -415,7 +416,8 @@ static rp_result find_walls(rp_touches *t, rp_walls *walls, const rp_grid *grid,
         return RP_ERR_MEMORY;
     }
     for (int64_t i = 0; i < t->pairs; i++) {
-        standing += !t->collider[t->near[i]].moves;
+        const rp_collider *c = &t->collider[t->near[i]];
+        standing += !c->moves && !rp_shape_is_plane(c->shape);
     }
     // too many that nobody needs, or too few places: begin anew
     if (walls->entries > 2 * standing + 64 ||
@@ -427,7 +429,8 @@ static rp_result find_walls(rp_touches *t, rp_walls *walls, const rp_grid *grid,
             const uint32_t pair = t->page[p].first + (uint32_t)k;
             const uint16_t collider = t->near[pair];
             t->wall[pair] = -1;
-            if (t->collider[collider].moves) {
+            // a plane is worked out as fast as it is looked up
+            if (t->collider[collider].moves || rp_shape_is_plane(t->collider[collider].shape)) {
                 continue;
             }
             // fields share what is the same for all
@@ -587,6 +590,29 @@ static double see(const rp_touches *t, const rp_layout *l, uint32_t pair, const 
     return numbers[0];
 }
 
+// Is every collider of the page too far from a node for it to get there within the step? Then
+// contact changes nothing, and it is not worth working out where the node is. Ways out are of
+// length 1 up to rounding, hence the margin.
+static bool out_of_reach(const rp_touches *t, const rp_layout *l, const rp_touch *touch,
+                         const node *at, double dt)
+{
+    const double speed2 = at->v[0] * at->v[0] + at->v[1] * at->v[1] + at->v[2] * at->v[2];
+    for (uint32_t pair = touch->first; pair < touch->first + touch->count; pair++) {
+        if (t->wall[pair] < 0) {
+            return false;
+        }
+        const char *entry =
+            (const char *)t->walls->entry.data + (size_t)t->wall[pair] * wall_bytes(l);
+        const double phi = l->precision == RP_SINGLE
+                               ? (double)((const float *)entry)[4 * at->number]
+                               : ((const double *)entry)[4 * at->number];
+        if (!(phi > ON_WALL * l->h && phi * phi > 1.001 * speed2 * dt * dt)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // A collider gives a node a velocity; what the node loses by that, the collider gets.
 static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair, bool rubs,
                          double dt, node *at)
@@ -595,11 +621,6 @@ static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair,
     double normal[3], moving[3], lost[3], arm[3], *v = at->v, *given = t->given[pair];
     double phi = see(t, l, pair, at, dt, normal, moving);
     phi = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
-    // out of reach of what stands still; way outs are of length 1 up to rounding
-    const double speed2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    if (!c->moves && phi > 0.0 && phi * phi > 1.001 * speed2 * dt * dt) {
-        return;
-    }
     for (int a = 0; a < 3; a++) {
         lost[a] = v[a];
         arm[a] = at->x[a] - c->begin.position[a];
@@ -653,10 +674,13 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
         if (!(here.mass > 0.0)) {
             continue;
         }
-        node_place(l, block, n, here.x);
         for (int a = 0; a < 3; a++) {
             here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
         }
+        if (out_of_reach(t, l, touch, &here, dt)) {
+            continue;
+        }
+        node_place(l, block, n, here.x);
         collide(t, l, touch, dt, &here);
         for (int a = 0; a < l->dim; a++) {
             if (is_single) {

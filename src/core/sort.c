@@ -60,6 +60,7 @@ typedef struct sorter {
     // the column being moved
     rp_column_id column;
     int comp;
+    int32_t shift[CODES]; // cells along axis `comp` from the old block to the new one, per code
 } sorter;
 
 static int32_t floor_div(int32_t a, int32_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
@@ -361,6 +362,31 @@ static void order_page(void *ctx, int64_t i, int thread)
     memcpy(source, by_cell, (size_t)page->count * sizeof *source);
 }
 
+// One component of all particles of a page, each a number of type `type`: those that were there are
+// fetched by `fetch`, which sees where as `at` and its source as `from`.
+#define GATHER(type, fetch)                                                                        \
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {                  \
+        const uint32_t from = s->source[slot];                                                     \
+        type *to = (type *)s->spare + slot;                                                        \
+        if (from & FROM_BIRTH) {                                                                   \
+            gather_birth(s, from, to);                                                             \
+        } else {                                                                                   \
+            const type *at =                                                                       \
+                (const type *)column + (size_t)(from / RP_LANES) * stride + from % RP_LANES;       \
+            *to = fetch;                                                                           \
+        }                                                                                          \
+    }
+
+static void gather_birth(const sorter *s, uint32_t from, void *out)
+{
+    if (s->column == RP_COL_POSITION) {
+        move_position(s, from, s->comp, out);
+    } else {
+        memcpy(out, rp_set_birth(s->set, s->column, (rp_local)(from & ~FROM_BIRTH), s->comp),
+               s->set->column[s->column].bytes);
+    }
+}
+
 static void gather_page(void *ctx, int64_t i, int thread)
 {
     (void)thread;
@@ -368,28 +394,25 @@ static void gather_page(void *ctx, int64_t i, int thread)
     const rp_set *set = s->set;
     const rp_page *page = &s->new_page[i];
     const int bytes = set->column[s->column].bytes;
-    const rp_local end = (page->first + page->count + RP_LANES - 1) / RP_LANES * RP_LANES;
-    for (rp_local slot = page->first; slot < end; slot++) {
-        char *out = (char *)s->spare + (size_t)slot * bytes;
-        const uint32_t from = s->source[slot];
-        if (from == FROM_NOWHERE) {
-            memset(out, 0, (size_t)bytes);
-        } else if (s->column == RP_COL_POSITION) {
-            move_position(s, from, s->comp, out);
-        } else {
-            const void *at =
-                from & FROM_BIRTH
-                    ? rp_set_birth(set, s->column, (rp_local)(from & ~FROM_BIRTH), s->comp)
-                    : rp_set_at(set, s->column, (rp_local)from, s->comp);
-            if (bytes == 4) {
-                memcpy(out, at, 4);
-            } else if (bytes == 8) {
-                memcpy(out, at, 8);
-            } else {
-                memcpy(out, at, 2);
-            }
-        }
+    const size_t stride = (size_t)set->column[s->column].comps * RP_LANES;
+    const char *column = (const char *)set->column[s->column].buffer.data +
+                         (size_t)s->comp * RP_LANES * (size_t)bytes;
+    if (s->column == RP_COL_POSITION && bytes == 4) {
+        // a far position may wrap round on the way, never at the end
+        GATHER(uint32_t, *at - ((uint32_t)s->shift[s->code[from]] << RP_FIXED_BITS));
+    } else if (s->column == RP_COL_POSITION) {
+        GATHER(double, *at - s->shift[s->code[from]]);
+    } else if (bytes == 4) {
+        GATHER(uint32_t, *at);
+    } else if (bytes == 8) {
+        GATHER(uint64_t, *at);
+    } else {
+        GATHER(uint16_t, *at);
     }
+    const rp_local end = page->first + page->count,
+                   padded = (end + RP_LANES - 1) / RP_LANES * RP_LANES;
+    memset((char *)s->spare + (size_t)end * (size_t)bytes, 0,
+           (size_t)(padded - end) * (size_t)bytes);
 }
 
 static void put_back_page(void *ctx, int64_t i, int thread)
@@ -524,6 +547,11 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
     for (int c = 0; c < RP_COL_COUNT; c++) {
         s->column = c;
         for (s->comp = 0; s->comp < set->column[c].comps; s->comp++) {
+            for (int code = 0; code < CODES && c == RP_COL_POSITION; code++) {
+                int32_t offset[3];
+                code_offset(code, offset);
+                s->shift[code] = offset[s->comp] * set->layout.cells[s->comp];
+            }
             rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, gather_page, s);
             rp_parallel_for(threads, s->new_pages, PAGE_CHUNK, put_back_page, s);
         }

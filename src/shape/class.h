@@ -31,9 +31,12 @@ struct rp_shape {
     const rp_shape_class *class;
     size_t bytes; // of the whole struct
     atomic_int references;
-    int depth; // operators on the longest way down; 0: not an operator
-    int parts; // simple shapes below an operator; 0: not an operator
+    int depth;  // operators on the longest way down; 0: not an operator
+    int parts;  // simple shapes below an operator; 0: not an operator
+    bool plane; // a half-space: its distance costs no more than looking one up
 };
+
+static inline bool rp_shape_is_plane(const rp_shape *shape) { return shape->plane; }
 
 // A zeroed struct of `bytes` that begins with an rp_shape, with one reference.
 rp_result rp_shape_new(const rp_shape_class *class, size_t bytes, rp_shape **out);

@@ -50,6 +50,7 @@ rp_result rp_shape_half_space(const double point[3], const double normal[3], rp_
     RP_TRY(rp_shape_check_point("half_space.point", point));
     RP_TRY(rp_shape_check_direction("half_space.normal", normal, unit));
     RP_TRY(rp_shape_new(&class, sizeof(half_space), shape));
+    (*shape)->plane = true;
     memcpy(((half_space *)*shape)->point, point, sizeof unit);
     memcpy(((half_space *)*shape)->normal, unit, sizeof unit);
     return RP_OK;

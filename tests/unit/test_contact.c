@@ -256,12 +256,17 @@ typedef struct wall {
     double point[3], normal[3];
     rp_contact contact;
     double friction;
+    double radius; // > 0: a ball around the point instead
 } wall;
 
 static rp_collider collider_of(const wall *plane)
 {
     rp_collider collider = {.contact = plane->contact, .friction = plane->friction, .parent = -1};
-    rp_shape_half_space(plane->point, plane->normal, &collider.shape);
+    if (plane->radius > 0.0) {
+        rp_shape_sphere(plane->point, plane->radius, &collider.shape);
+    } else {
+        rp_shape_half_space(plane->point, plane->normal, &collider.shape);
+    }
     return collider;
 }
 
@@ -513,6 +518,7 @@ static void remembered_walls(const rp_kernels *k)
     wall plane[3];
     for (int i = 0; i < 3; i++) {
         plane[i] = random_plane(&random, k->dim);
+        plane[i].radius = 0.2 * (i + 1);
     }
     apply_with(&bed, NULL, plane, 3);
     memcpy(worked_out, bed.grid.node[RP_CH_MOMENTUM].data, bytes);
