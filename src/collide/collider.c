@@ -590,27 +590,55 @@ static double see(const rp_touches *t, const rp_layout *l, uint32_t pair, const 
     return numbers[0];
 }
 
-// Is every collider of the page too far from a node for it to get there within the step? Then
-// contact changes nothing, and it is not worth working out where the node is. Ways out are of
-// length 1 up to rounding, hence the margin.
-static bool out_of_reach(const rp_touches *t, const rp_layout *l, const rp_touch *touch,
-                         const node *at, double dt)
+// How far the nodes of a page are from a collider that stands still, cheaply: looked up, or as the
+// linear function that a plane is.
+typedef struct reach {
+    const void *wall; // [node][4]; NULL: a plane
+    double first, step[3];
+} reach;
+
+enum { REACH_MOST = 16 }; // colliders near a page; where there are more, all nodes are worked out
+
+static bool find_reach(const rp_touches *t, const rp_layout *l, const rp_touch *touch,
+                       const int32_t block[3], reach out[REACH_MOST])
 {
-    const double speed2 = at->v[0] * at->v[0] + at->v[1] * at->v[1] + at->v[2] * at->v[2];
-    for (uint32_t pair = touch->first; pair < touch->first + touch->count; pair++) {
-        if (t->wall[pair] < 0) {
+    double corner[3];
+    node_place(l, block, 0, corner);
+    for (int k = 0; k < touch->count; k++) {
+        const uint32_t pair = touch->first + (uint32_t)k;
+        const rp_collider *c = &t->collider[t->near[pair]];
+        if (k >= REACH_MOST || c->moves || (t->wall[pair] < 0 && !rp_shape_is_plane(c->shape))) {
             return false;
         }
-        const char *entry =
-            (const char *)t->walls->entry.data + (size_t)t->wall[pair] * wall_bytes(l);
-        const double phi = l->precision == RP_SINGLE
-                               ? (double)((const float *)entry)[4 * at->number]
-                               : ((const double *)entry)[4 * at->number];
-        if (!(phi > ON_WALL * l->h && phi * phi > 1.001 * speed2 * dt * dt)) {
-            return false;
+        out[k] = (reach){0};
+        if (t->wall[pair] >= 0) {
+            out[k].wall =
+                (const char *)t->walls->entry.data + (size_t)t->wall[pair] * wall_bytes(l);
+        } else {
+            out[k].first = rp_shape_distance(c->shape, corner, out[k].step);
         }
     }
     return true;
+}
+
+// Is every collider too far from a node for it to get there within the step? Then contact changes
+// nothing. The margins are for rounding: of ways out, which are of length 1 up to that, and of a
+// plane's distance.
+static bool out_of_reach(const reach *r, int count, const rp_layout *l, const int at[3], int number,
+                         const double v[3], double dt)
+{
+    const double way2 = 1.001 * dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    bool far = true;
+    for (int k = 0; k < count && far; k++) {
+        double phi = r[k].first +
+                     l->h * (r[k].step[0] * at[0] + r[k].step[1] * at[1] + r[k].step[2] * at[2]);
+        if (r[k].wall != NULL) {
+            phi = l->precision == RP_SINGLE ? (double)((const float *)r[k].wall)[4 * number]
+                                            : ((const double *)r[k].wall)[4 * number];
+        }
+        far = phi > 1e-6 * l->h && phi * phi > way2;
+    }
+    return far;
 }
 
 // A collider gives a node a velocity; what the node loses by that, the collider gets.
@@ -668,25 +696,33 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     float *single = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     const bool is_single = l->precision == RP_SINGLE;
-    for (int n = 0; n < l->nodes; n++) {
-        const int at = n * RP_QUAD;
-        node here = {.number = n, .mass = is_single ? (double)single[at + 3] : twice[at + 3]};
-        if (!(here.mass > 0.0)) {
-            continue;
-        }
-        for (int a = 0; a < 3; a++) {
-            here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
-        }
-        if (out_of_reach(t, l, touch, &here, dt)) {
-            continue;
-        }
-        node_place(l, block, n, here.x);
-        collide(t, l, touch, dt, &here);
-        for (int a = 0; a < l->dim; a++) {
-            if (is_single) {
-                single[at + a] = (float)here.v[a];
-            } else {
-                twice[at + a] = here.v[a];
+    reach reaches[REACH_MOST];
+    const bool may_skip = find_reach(t, l, touch, block, reaches);
+    int n = 0;
+    for (int i = 0; i < l->cells[0]; i++) {
+        for (int j = 0; j < l->cells[1]; j++) {
+            for (int k = 0; k < l->cells[2]; k++, n++) {
+                const int at = n * RP_QUAD, place[3] = {i, j, k};
+                node here = {.number = n,
+                             .mass = is_single ? (double)single[at + 3] : twice[at + 3]};
+                if (!(here.mass > 0.0)) {
+                    continue;
+                }
+                for (int a = 0; a < 3; a++) {
+                    here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
+                }
+                if (may_skip && out_of_reach(reaches, touch->count, l, place, n, here.v, dt)) {
+                    continue;
+                }
+                node_place(l, block, n, here.x);
+                collide(t, l, touch, dt, &here);
+                for (int a = 0; a < l->dim; a++) {
+                    if (is_single) {
+                        single[at + a] = (float)here.v[a];
+                    } else {
+                        twice[at + a] = here.v[a];
+                    }
+                }
             }
         }
     }
