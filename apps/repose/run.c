@@ -282,7 +282,7 @@ static int load(job *j)
     def.method = j->method;
     const rp_result result = rp_scene_load(&def, &j->scene_loaded);
     if (result != RP_OK) {
-        return say_error(result, false);
+        return say_no_scene(result, j->scene);
     }
     rp_scene_get_info(j->scene_loaded, &j->info);
     return 0;
