@@ -213,6 +213,8 @@ typedef struct rp_emitter_def {
 /// Pours from the start without end; material, shape and velocity must be set.
 RP_API rp_emitter_def rp_default_emitter_def(void);
 RP_API rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def);
+/// How many particles all emitters of a world have poured when it has run for `time` [s].
+RP_API int64_t rp_world_poured_by(const rp_world *world, double time);
 
 /// A region in which particles vanish. It is looked at whenever some particle has gone about a cell
 /// further, and at the end of a frame.

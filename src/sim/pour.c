@@ -186,6 +186,18 @@ rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
     return RP_OK;
 }
 
+int64_t rp_world_poured_by(const rp_world *world, double time)
+{
+    double poured = 0.0;
+    for (int i = 0; i < world->emitters; i++) {
+        const rp_emitter *e = &world->emitter[i];
+        // layers are due at start, start + interval and so on, before stop
+        const double layers = ceil((fmin(time, e->stop) - e->start) / e->interval);
+        poured += fmin(fmax(layers, 0.0), e->layers_most) * e->sites;
+    }
+    return poured < 9e18 ? (int64_t)poured : INT64_MAX;
+}
+
 // One layer, `since` seconds after it was due: as far out as it has come by then, and spread over
 // half the way to the layers before and after it, so that the stream has no rings.
 static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
@@ -327,22 +339,15 @@ static bool is_concerned(const rp_world *world, const rp_page *page)
 static void clamp(rp_world *world, const rp_page *page, rp_local slot, const double x[3])
 {
     const rp_layout *l = &world->set.layout;
+    double inside[3] = {0};
     for (int a = 0; a < l->dim; a++) {
-        const double inside = fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a]);
-        if (inside == x[a]) {
-            continue;
-        }
-        void *at = rp_set_at(&world->set, RP_COL_POSITION, slot, a);
+        inside[a] = fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a]);
         void *v = rp_set_at(&world->set, RP_COL_VELOCITY, slot, a);
-        const double local = inside / l->h - l->shift - (double)page->block[a] * l->cells[a];
-        if (l->precision == RP_SINGLE) {
-            *(int32_t *)at = (int32_t)floor(local * (1 << RP_FIXED_BITS));
-            *(float *)v = 0.0f;
-        } else {
-            *(double *)at = local;
-            *(double *)v = 0.0;
+        if (inside[a] != x[a]) {
+            memset(v, 0, rp_real_bytes(l));
         }
     }
+    rp_set_move(&world->set, page, slot, inside);
 }
 
 static void drain_page(void *context, int64_t index, int thread)

@@ -216,7 +216,8 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     world->newborn_speed = world->newborn_gradient = 0.0;
     world->stats.dt = step.dt;
     world->time.step++;
-    const bool frame_ends = steps == 1.0;
+    const bool frame_ends = steps == 1.0, settle = frame_ends || rp_set_wants_sort(&world->set);
+    RP_TRY(settle ? rp_world_push_out(world) : RP_OK);
     note_loads(world, frame_ends);
     if (frame_ends) {
         world->time.frame++;
@@ -224,7 +225,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     } else {
         world->time.part += step.dt * world->def.fps;
     }
-    return frame_ends || rp_set_wants_sort(&world->set) ? rp_world_drain(world) : RP_OK;
+    return settle ? rp_world_drain(world) : RP_OK;
 }
 
 static rp_result check_steppable(const rp_world *world)

@@ -112,6 +112,9 @@ rp_result rp_world_pour(rp_world *world);
 rp_result rp_world_drain(rp_world *world);
 void rp_pour_free(rp_world *world);
 
+// Put back what has sunk into colliders, at the end of a step.
+rp_result rp_world_push_out(rp_world *world);
+
 // One particle that a plan counts.
 rp_result rp_plan_count(rp_world *world, const double x[3], int field);
 void rp_plan_free(rp_world *world);
