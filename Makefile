@@ -14,7 +14,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg cl
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-test demo test check-all bench faults fuzz coverage format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test demo test check-all bench faults fuzz coverage format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -29,15 +29,19 @@ deps: ## install the Debian packages that any of these needs
 deps-build:
 	@$(call need,$(BUILD_PACKAGES))
 
+deps-demo:
+	@$(call need,$(BUILD_PACKAGES) ffmpeg)
+
 deps-test:
 	@$(call need,$(TEST_PACKAGES))
 
-demo: deps-build ## let a column of sand collapse and take its picture
+demo: deps-demo ## let sand run through an hourglass; ends with a picture and a movie
 	@$(call configure,release)
 	@$(call build,release,repose-command)
-	build/release/bin/repose run column-collapse -o out/column-collapse --overwrite
-	build/release/bin/repose render out/column-collapse -o heap.png
-	@echo "The picture is $(CURDIR)/heap.png"
+	build/release/bin/repose run hourglass -o out/hourglass --overwrite
+	build/release/bin/repose render out/hourglass --frame 24 --size 720x960 -o hourglass.png
+	build/release/bin/repose render out/hourglass --movie --size 540x720 --samples 16 --shutter 0.5 -o hourglass.mp4
+	@echo "The picture is $(CURDIR)/hourglass.png, the movie $(CURDIR)/hourglass.mp4"
 
 test: deps-test ## what must pass before a commit
 	@$(start)
@@ -87,7 +91,7 @@ format-check: ## name the files that `make format` would change
 	@bad=0; for f in $(SOURCES); do clang-format $$f | cmp -s - $$f || { echo $$f; bad=1; }; done; exit $$bad
 
 clean: ## remove what was built and what the demo made
-	rm -rf build out heap.png
+	rm -rf build out hourglass.png hourglass.mp4 hourglass.frames
 
 # $(call need,packages): install those that are missing; without a word when none is
 define need
