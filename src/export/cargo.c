@@ -87,7 +87,7 @@ static rp_result check_list(const rp_job *job, const rp_frame *frame, const rp_f
         rp_frame_column_info column;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
         rp_nearest nearest = rp_nearest_start(name);
-        static char known[64][64]; // outlives the search
+        char known[64][64]; // outlives the search
         bool found = false;
         for (int i = 0; i < info->columns && i < 64; i++) {
             if (rp_frame_column(frame, i, &column) == RP_OK) {

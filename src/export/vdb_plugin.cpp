@@ -10,11 +10,13 @@
 #include <cstdio>
 #include <exception>
 
-namespace {
+namespace
+{
 
 // What ParticlesToLevelSet asks for.
-class Spheres {
-public:
+class Spheres
+{
+  public:
     using PosType = openvdb::Vec3R;
     Spheres(const rp_vdb_particles &p, double times) : particles(p), grow(times) {}
     size_t size() const { return static_cast<size_t>(particles.count); }
@@ -25,7 +27,7 @@ public:
         r = grow * particles.radius[n];
     }
 
-private:
+  private:
     const rp_vdb_particles &particles;
     double grow;
 };

@@ -13,6 +13,7 @@ static const float PI = 3.14159265f;
 static const float SUN_SPREAD = 0.045f; // tangent of its half angle: how soft shadows are
 static const vec BACKDROP_TOP = {0.24f, 0.32f, 0.44f}; // over its foot
 static const float GLASS_INDEX = 1.5f;
+static const vec GLASS_BODY = {1.5f, 0.85f, 0.95f}; // what it swallows, over the reach of the scene
 static const vec GLASS_TINT = {0.93f, 0.965f, 0.955f}; // of light that crosses one surface
 
 typedef struct light {
@@ -152,7 +153,15 @@ typedef struct way {
     vec from, to, through;
     int panes;
     bool mirrored; // no longer what is seen straight
+    bool inside;   // of glass
 } way;
+
+// What is left of light after a way through glass: rims, where it is long, are darker.
+static vec swallowed(float length)
+{
+    return (vec){expf(-GLASS_BODY.x * length), expf(-GLASS_BODY.y * length),
+                 expf(-GLASS_BODY.z * length)};
+}
 
 // A surface of glass splits a way in two; one is followed, the other may be put aside.
 static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
@@ -174,7 +183,7 @@ static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
     }
     in.to = vec_unit(vec_along(vec_scale(ratio, on->to), ratio * cosine - cosine_in, n));
     in.from = vec_along(m->at, -m->step, n);
-    in.through = vec_mul(in.through, GLASS_TINT);
+    in.inside = enters;
     if (on->panes < SPLITS) {
         back.through = vec_scale(share, back.through);
         in.through = vec_scale(1.0f - share, in.through);
@@ -201,6 +210,9 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
         for (;;) {
             const rp_meeting m =
                 rp_scenery_meet(w->stage, at.from, at.to, time, at.panes < PANES_DEEP);
+            if (at.inside && m.kind != RP_MEETS_NOTHING) {
+                at.through = vec_mul(at.through, swallowed(m.t / w->lens->reach));
+            }
             if (m.kind == RP_MEETS_NOTHING) {
                 const vec seen = at.mirrored ? sky_with_sun(&w->light, at.to)
                                              : backdrop(&w->light, w->lens, at.to);
