@@ -1,10 +1,10 @@
--- A ball falls into a bed of sand and throws it up. Blur it: repose render impact-out --frame 6 --shutter 0.5
+-- A ball falls into a bed of sand and throws it up. Blur it: repose render impact-out --frame 4 --shutter 0.3
 
-local speed = param("speed", 4, "m/s")
+local speed = param("speed", 10, "m/s")
 local dx = param("dx", 0.0125, "m; half of it gives eight times the grains and takes sixteen times as long")
 
 scene { title = "Impact", dx = dx, fps = 48, frames = 24 }
-camera { eye = {0.55, 0.5, 1.25}, look_at = {0, 0.05, 0}, fov = 30 }
+camera { eye = {0.45, 0.74, 1}, look_at = {0, 0.07, 0}, fov = 33 }
 
 particles {
     material = material.sand { friction_angle = 30 },

@@ -42,8 +42,9 @@ static light make_light(const rp_lens *lens, rp_mood mood)
     const vec flat_right = vec_unit((vec){lens->right.x, 0.0f, lens->right.z});
     const vec flat_back = {-flat_right.z, 0.0f, flat_right.x};
     light l;
-    l.sun = vec_unit(vec_add((vec){0.0f, 0.64f, 0.0f},
-                             vec_add(vec_scale(-0.86f, flat_right), vec_scale(-0.24f, flat_back))));
+    l.sun = vec_unit(vec_add(
+        (vec){0.0f, 0.64f, 0.0f},
+        vec_add(vec_scale(-0.86f, flat_right), vec_scale(lens->flat ? 0.7f : -0.24f, flat_back))));
     vec_frame(l.sun, &l.sun_a, &l.sun_b);
     const bool chart = mood == RP_MOOD_CHART;
     l.sun_color = chart ? (vec){3.6f, 3.6f, 3.6f} : (vec){6.6f, 5.65f, 4.5f};
