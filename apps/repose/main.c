@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const command *const commands[] = {&command_run, &command_check, &command_list,
-                                          &command_info, &command_render};
+static const command *const commands[] = {&command_run,  &command_check,  &command_list,
+                                          &command_info, &command_render, &command_export};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(FILE *out)
