@@ -469,6 +469,13 @@ static void mistakes_are_named_with_their_line(void)
          "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
          "velocity = {0,-1,0}, start = 2, stop = 1 }",
          "emitter.stop: want > start"},
+        {START
+         "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
+         "velocity = {0,-1,0}, spacing = 1e-7 }",
+         "emitter.spacing: want at least 0.00625 m, which is 4096 particles in a cell, got 1e-07"},
+        {START "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, "
+               "radius = 1 }, spacing = 0.006 }",
+         "particles.spacing: want at least 0.00625 m"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, attach = 'nobody' }",
          "collider.attach: want the name of an earlier collider"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, "
