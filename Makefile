@@ -11,7 +11,7 @@ PRESETS := release scalar clang debug asan tsan coverage
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
 	libassimp-dev libembree-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang
-PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev blender libclang-rt-14-dev llvm clang-format gcovr
+PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
 .PHONY: build help deps deps-build deps-demo deps-test demo test check-all bench faults fuzz coverage format format-check clean
@@ -39,8 +39,8 @@ demo: deps-demo ## let sand run through an hourglass; ends with a picture and a 
 	@$(call configure,release)
 	@$(call build,release,repose-command)
 	build/release/bin/repose run hourglass -o out/hourglass --overwrite
-	build/release/bin/repose render out/hourglass --frame 24 --size 720x960 -o hourglass.png
-	build/release/bin/repose render out/hourglass --movie --size 540x720 --samples 16 --shutter 0.5 -o hourglass.mp4
+	build/release/bin/repose render out/hourglass --frame 20 --size 600x800 -o hourglass.png
+	build/release/bin/repose render out/hourglass --movie --size 360x480 --samples 12 --shutter 0.5 -o hourglass.mp4
 	@echo "The picture is $(CURDIR)/hourglass.png, the movie $(CURDIR)/hourglass.mp4"
 
 test: deps-test ## what must pass before a commit
