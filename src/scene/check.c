@@ -1,10 +1,12 @@
 // What only shows when all has been said.
 #include "scene/scene.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEGREE (3.14159265358979323846 / 180.0)
 
@@ -265,6 +267,34 @@ static rp_result make_height_field(rp_scene *scene, scene_record *r)
     return result;
 }
 
+// A glTF file names others that hold its numbers. They count as read, too.
+static rp_result take_buffers(rp_scene *scene, const char *file)
+{
+    const char *path = scene->file[scene->files - 1], *dot = strrchr(path, '.');
+    json_t *root = dot != NULL && strcasecmp(dot, ".gltf") == 0
+                       ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL)
+                       : NULL;
+    const char *slash = strrchr(file, '/');
+    rp_result result = RP_OK;
+    size_t i;
+    json_t *buffer;
+    json_array_foreach(json_object_get(root, "buffers"), i, buffer)
+    {
+        const char *uri = json_string_value(json_object_get(buffer, "uri"));
+        if (uri == NULL || strncmp(uri, "data:", 5) == 0) {
+            continue;
+        }
+        char name[1024];
+        snprintf(name, sizeof name, "%.*s%s", slash != NULL ? (int)(slash + 1 - file) : 0, file,
+                 uri);
+        if (rp_scene_take_file(scene, name) == NULL) {
+            result = RP_ERR_MEMORY;
+        }
+    }
+    json_decref(root);
+    return result;
+}
+
 static rp_result make_mesh(rp_scene *scene, scene_record *r)
 {
     if (scene->dimension == 2) {
@@ -283,7 +313,8 @@ static rp_result make_mesh(rp_scene *scene, scene_record *r)
     def.scale = rp_record_number(r, "scale");
     def.resolution = resolution->number;
     def.repair = rp_record_boolean(r, "repair");
-    return rp_shape_mesh(&def, &r->shape);
+    const rp_result result = rp_shape_mesh(&def, &r->shape);
+    return result == RP_OK ? take_buffers(scene, rp_record_text(r, "file")) : result;
 }
 
 // Operators: what they take was made before them

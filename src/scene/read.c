@@ -273,9 +273,13 @@ static void read_tables(const reader *r, int index, scene_value *out)
     lua_State *L = r->L;
     const lua_Unsigned length = lua_rawlen(L, index);
     if (length < 1 || length > MOST || lua_getmetatable(L, index)) {
-        rp_sandbox_error(L, "%s: want a list of 1 to %d tables, such as {{ %s = ... }}, got %s",
+        char many[32];
+        snprintf(many, sizeof many, "%llu", (unsigned long long)length);
+        rp_sandbox_error(L, "%s: want a list of at most %d tables, such as {{ %s = ... }}, got %s",
                          r->path, MOST, key_of(r)->form->key[0].name,
-                         length == 0 ? "none" : "another table");
+                         length == 0     ? "none"
+                         : length > MOST ? many
+                                         : "another table");
     }
     lua_createtable(L, (int)length + 1, 0);
     const int kept = lua_gettop(L);

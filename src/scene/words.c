@@ -51,12 +51,12 @@ static const scene_key spin_keys[] = {
     {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
      .sentence = "Of any length but 0; in 2D only the default makes sense."},
     {"rate", TAKES_NUMBER, "degrees/s", ANY, .sentence = "Counter-clockwise when the axis points at you."},
-    {"center", TAKES_VECTOR3, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "A point that the axis goes through."},
+    {"center", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "A point that the axis goes through."},
 };
 static const scene_word spin_form = {"spin", WORD_FORM, KEYS(spin_keys)};
 
 static const scene_key key_frame_keys[] = {
-    {"time", TAKES_NUMBER, "s", ANY, .sentence = "When it is there; later than the one before."},
+    {"time", TAKES_NUMBER, "s", CLOSED(-1e9, 1e9), .sentence = "When it is there; later than the one before."},
     {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
      .sentence = "How far the shape is from where it was described."},
     {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
@@ -104,7 +104,8 @@ static const scene_key domain_keys[] = {
     {"max", TAKES_VECTOR, "m", ANY,
      .sentence = "Upper corner; along periodic axes a multiple of 8 `dx` (4 `dx` along z) above the lower."},
     {"periodic", TAKES_AXES, .otherwise = "{false, false, false}",
-     .sentence = "Along which axes what leaves on one side comes in on the other."},
+     .sentence = "Along which axes what leaves on one side comes in on the other. Colliders do not repeat: let them end at the "
+                 "border or go on beyond it."},
     {"leave", TAKES_CHOICE, .choices = CHOICES("stop", "remove", "clamp"), .otherwise = "\"stop\"",
      .sentence = "What becomes of a particle that crosses another side: the run stops and names it, it is removed and "
                  "counted, or it is put back onto the border and counted."},

@@ -151,12 +151,28 @@ static void note_newborn(rp_world *world, const double v[3], const double *gradi
     world->newborn_gradient = fmax(world->newborn_gradient, sqrt(g2));
 }
 
+// Where a particle is born: on the border, when it would be beyond one that keeps what it holds.
+static const double *keep_inside(rp_world *world, const double x[3], double inside[3])
+{
+    const rp_domain *d = &world->domain;
+    bool moved = false;
+    for (int a = 0; a < 3; a++) {
+        const bool keeps = d->set && d->leave == RP_LEAVE_CLAMP && a < world->def.dimension;
+        inside[a] = keeps ? fmin(fmax(x[a], d->lower[a]), d->upper[a]) : x[a];
+        moved = moved || inside[a] != x[a];
+    }
+    world->stats.clamped += moved;
+    return inside;
+}
+
 // One particle into the inbox, `index` places beyond its count; finish_births() gives it a group.
 static void put_birth(rp_world *world, rp_local index, const double x[3], const double v[3],
                       const double *gradient)
 {
     rp_set *set = &world->set;
     const int dim = world->def.dimension;
+    double inside[3];
+    x = keep_inside(world, x, inside);
     note_newborn(world, v, gradient);
     *(uint64_t *)rp_set_birth(set, RP_COL_ID, set->inbox.count + index, 0) =
         world->next_id + (uint64_t)index;
@@ -458,9 +474,9 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
     RP_TRY(visit_places(world, def, count_place, &f));
     RP_TRY(check_bounds(world, def->shape));
     if (f.count == f.carved) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       f.count == 0 ? "particles: none fits into the shape; want a finer spacing"
-                                    : "particles: the whole shape lies inside colliders");
+        return rp_fail(RP_ERR_ARGUMENT, f.count == 0
+                                            ? "none fits into the shape; want a finer spacing"
+                                            : "the whole shape lies inside colliders");
     }
     if (f.carved > 0) {
         rp_log(RP_LOG_INFO, "%d of %d particles would lie inside a collider and are left out",
@@ -472,8 +488,10 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
     } else {
         // a velocity function may fail half way: nothing of it stays
         const double speed = world->newborn_speed, gradient = world->newborn_gradient;
+        const int64_t clamped = world->stats.clamped;
         const rp_result result = fill_places(world, &f);
         if (result != RP_OK) {
+            world->stats.clamped = clamped;
             world->newborn_speed = speed;
             world->newborn_gradient = gradient;
             return result;

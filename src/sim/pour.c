@@ -357,6 +357,18 @@ static bool is_concerned(const rp_world *world, const rp_page *page)
     return concerned;
 }
 
+// Not from so far that its page cannot say where it goes; births are within, and nothing moves so
+// far between two looks.
+static bool can_be_clamped(const rp_world *world, const double x[3])
+{
+    enum { CELLS = 8 };
+    double far = 0.0;
+    for (int a = 0; a < world->def.dimension; a++) {
+        far = fmax(far, fmax(world->domain.lower[a] - x[a], x[a] - world->domain.upper[a]));
+    }
+    return far < CELLS * world->def.dx;
+}
+
 // Onto the border, and at rest across it.
 static void clamp(rp_world *world, const rp_page *page, rp_local slot, const double x[3])
 {
@@ -380,7 +392,8 @@ static void drain_page(void *context, int64_t index, int thread)
     rp_set *set = &world->set;
     const rp_page *page = &rp_set_page(set)[index];
     drained found = {.leaver = -1};
-    for (rp_local i = 0; i < page->count && is_concerned(world, page); i++) {
+    const rp_local count = is_concerned(world, page) ? page->count : 0;
+    for (rp_local i = 0; i < count; i++) {
         const rp_local slot = page->first + i;
         uint16_t *group = rp_set_at(set, RP_COL_GROUP, slot, 0);
         double x[3] = {0};
@@ -396,7 +409,7 @@ static void drain_page(void *context, int64_t index, int thread)
             *group = RP_GROUP_DEAD; // counted by the caller, page by page
             found.sunk += sunk;
             found.left += left;
-        } else if (left && world->domain.leave == RP_LEAVE_CLAMP) {
+        } else if (left && world->domain.leave == RP_LEAVE_CLAMP && can_be_clamped(world, x)) {
             clamp(world, page, slot, x);
             found.clamped++;
         } else if (left && found.leaver < 0) {

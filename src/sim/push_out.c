@@ -14,6 +14,7 @@
 #include <string.h>
 
 static const double DEPTH = 0.25; // [cells] that a particle may be inside a collider
+static const double STRIDE = 1.0; // [cells] that it is put back at once: what is deep needs several
 
 // How deep beyond what is allowed a place is [m], and the way out.
 static double excess(const rp_world *world, int collider, const double x[3], double out[3])
@@ -66,7 +67,8 @@ static void search_page(void *context, int64_t index, int thread)
     const rp_page *page = &rp_set_page(set)[index];
     bool found = false;
     for (int c = 0; c < s->world->colliders && !found; c++) {
-        for (rp_local i = 0; i < page->count && !found && is_near(s->world, c, page); i++) {
+        const rp_local count = is_near(s->world, c, page) ? page->count : 0;
+        for (rp_local i = 0; i < count && !found; i++) {
             double x[3], out[3];
             place_of(set, page, page->first + i, x);
             found = excess(s->world, c, x, out) > 0.0 && is_sand(s->world, page->first + i);
@@ -106,7 +108,8 @@ static void push_particle(rp_world *world, const rp_page *page, rp_local slot, d
     for (int turn = 0; turn < 2; turn++) {
         for (int c = 0; c < world->colliders; c++) {
             double out[3], way[3] = {0};
-            const double much = excess(world, c, x, out);
+            const double sunk = excess(world, c, x, out);
+            const double much = fmin(sunk, STRIDE * world->def.dx);
             if (much <= 0.0) {
                 continue;
             }

@@ -53,10 +53,9 @@ static void particle_box(const rp_world *world, double lower[3], double upper[3]
 }
 
 // A collider must not jump over particles. Motions may be anything, so the step is tried and made
-// shorter; one that leaps in no time at all is let go.
-static rp_result bound_by_colliders(rp_world *world, double *least)
+// shorter, but never shorter than `floor`: one that leaps in no time at all is let go.
+static rp_result bound_by_colliders(rp_world *world, double floor, double *least)
 {
-    enum { TRIES = 6 };
     const double cell = world->def.cfl * world->def.dx;
     double lower[3], upper[3];
     bool any = false;
@@ -67,14 +66,14 @@ static rp_result bound_by_colliders(rp_world *world, double *least)
         return RP_OK;
     }
     particle_box(world, lower, upper);
-    for (int i = 0; i < TRIES; i++) {
+    while (*least > floor) {
         RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), *least));
         const double way =
             rp_colliders_way(world->collider, world->colliders, world->def.dimension, lower, upper);
         if (!(way > cell)) {
             break;
         }
-        *least *= fmax(0.5, 0.999 * cell / way);
+        *least = fmax(floor, *least * fmax(0.5, 0.999 * cell / way));
         world->stats.limiter = RP_LIMIT_COLLIDER;
     }
     return RP_OK;
@@ -93,8 +92,9 @@ rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
             world->stats.limiter = limit[i].limiter;
         }
     }
+    const double floor = least / 64.0;
     least = fmin(least, left);
-    RP_TRY(bound_by_colliders(world, &least));
+    RP_TRY(bound_by_colliders(world, floor, &least));
     if (least >= left && world->time.part == 0.0) {
         world->stats.limiter = RP_LIMIT_FRAME;
     }
@@ -217,7 +217,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     world->stats.dt = step.dt;
     world->time.step++;
     const bool frame_ends = steps == 1.0, settle = frame_ends || rp_set_wants_sort(&world->set);
-    RP_TRY(settle ? rp_world_push_out(world) : RP_OK);
+    const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;
     note_loads(world, frame_ends);
     if (frame_ends) {
         world->time.frame++;
@@ -225,6 +225,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     } else {
         world->time.part += step.dt * world->def.fps;
     }
+    RP_TRY(pushed);
     return settle ? rp_world_drain(world) : RP_OK;
 }
 
