@@ -3,4 +3,5 @@
 
 #include "args.h"
 
-extern const command command_run, command_check, command_list, command_info, command_render;
+extern const command command_run, command_check, command_list, command_info, command_render,
+    command_measure;

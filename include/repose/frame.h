@@ -61,7 +61,9 @@ RP_API void rp_frame_close(rp_frame *frame);
 RP_API void rp_frame_get_info(const rp_frame *frame, rp_frame_info *out);
 /// @param index 0 to rp_frame_info.columns - 1; "position" [m] is the first and has 3 components
 RP_API rp_result rp_frame_column(const rp_frame *frame, int index, rp_frame_column_info *out);
-/// Part of a column as double, [count][comps].
+/// Part of a column as double, [count][comps]. Besides the columns that the frame lists there are
+/// "mass" [kg] and "volume" [m^3] at rest of each particle, which come from its group; NAN for a
+/// particle that the next step removes.
 RP_API rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first,
                                int64_t count, double *out);
 

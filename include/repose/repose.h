@@ -3,6 +3,7 @@
 #pragma once
 #include "base.h"
 #include "frame.h"
+#include "measure.h"
 #include "nearest.h"
 #include "preview.h"
 #include "run.h"

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,9 +219,34 @@ static const rp_frame_column_info *column_named(const rp_frame *frame, const cha
     return NULL;
 }
 
+// A number per group, spread over the particles, of which `out` holds the group.
+static rp_result spread_groups(const rp_frame *frame, const char *what, int64_t count, double *out)
+{
+    char path[RP_FRAME_PATH];
+    rp_h5_rows rows;
+    snprintf(path, sizeof path, RP_AT_GROUPS "/%s", what);
+    RP_TRY(rp_h5_open_rows(&frame->h5, path, &rows));
+    double *value = rows.rows <= UINT16_MAX + 1u && rows.comps == 0
+                        ? calloc(rows.rows + 1, sizeof *value)
+                        : NULL;
+    rp_result result = value == NULL
+                           ? rp_h5_damaged(&frame->h5, "%llu groups", (unsigned long long)rows.rows)
+                           : rp_h5_get_rows(&frame->h5, &rows, 0, rows.rows, RP_H5_F64, value);
+    for (int64_t i = 0; i < count && result == RP_OK; i++) {
+        out[i] = out[i] < (double)rows.rows ? value[(int)out[i]] : NAN;
+    }
+    free(value);
+    rp_h5_close_rows(&rows);
+    return result;
+}
+
 rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first, int64_t count,
                         double *out)
 {
+    if (strcmp(column, "mass") == 0 || strcmp(column, "volume") == 0) {
+        RP_TRY(rp_frame_read(frame, "group", first, count, out));
+        return spread_groups(frame, column, count, out);
+    }
     if (column_named(frame, column) == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "%s has no column '%s'", frame->path, column);
     }
