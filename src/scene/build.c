@@ -149,8 +149,7 @@ static rp_result add_collider(rp_world *world, const rp_scene *scene, const scen
     def.contact = (rp_contact)rp_record_choice(r, "contact");
     def.friction = rp_record_number(r, "friction");
     def.name = rp_record_text(r, "name");
-    def.motion = rp_record_value(r, "motion")->kind != 0 ? rp_scene_pose_of_time(r, "motion")
-                                                         : rp_scene_even_motion(r);
+    def.motion = rp_scene_motion(r);
     const char *parent = rp_record_text(r, "attach");
     def.parent = parent != NULL ? rp_scene_find_collider(scene, parent, r)->index : -1;
     return rp_world_add_collider(world, &def);

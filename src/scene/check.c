@@ -37,11 +37,12 @@ static rp_result fit_dimension(rp_scene *scene, scene_record *record)
 {
     for (int k = 0; k < record->word->keys; k++) {
         scene_value *v = &record->value[k];
-        if (v->kind == TAKES_TABLE) {
-            const rp_result result = fit_dimension(scene, v->record);
-            if (result != RP_OK) {
-                return result;
-            }
+        rp_result result = v->kind == TAKES_TABLE ? fit_dimension(scene, v->record) : RP_OK;
+        for (int i = 0; v->kind == TAKES_TABLES && result == RP_OK && i < v->count; i++) {
+            result = fit_dimension(scene, v->tables[i]);
+        }
+        if (result != RP_OK) {
+            return result;
         }
         if (!has_axes(v->kind)) {
             continue;
@@ -411,6 +412,50 @@ static rp_result check_particles(rp_scene *scene, scene_record *r)
     return RP_OK;
 }
 
+// The axis that a table for turning names, if it is there at all.
+static rp_result check_turning(rp_scene *scene, scene_record *r, const char *key,
+                               const scene_value *turning)
+{
+    const double *axis = turning->kind != 0 ? rp_record_vector(turning->record, "axis") : NULL;
+    if (axis != NULL && is_zero(axis)) {
+        return rp_record_fail(scene, r, key, "want an axis that is not 0, got 0");
+    }
+    if (axis != NULL && scene->dimension == 2 && (axis[0] != 0.0 || axis[1] != 0.0)) {
+        return rp_record_fail(scene, r, key, "want the axis {0, 0, 1} in 2D, got {%g, %g, %g}",
+                              axis[0], axis[1], axis[2]);
+    }
+    return RP_OK;
+}
+
+static rp_result check_key_frames(rp_scene *scene, scene_record *r)
+{
+    const scene_value *keys = rp_record_value(r, "keys");
+    if (keys->kind == 0) {
+        return !rp_record_value(r, "between")->given
+                   ? RP_OK
+                   : rp_record_fail(scene, r, "between", "want none without keys, got one");
+    }
+    if (keys->count < 2) {
+        return rp_record_fail(scene, r, "keys", "want two or more, got %d", keys->count);
+    }
+    for (int i = 0; i < keys->count; i++) {
+        const scene_record *key = keys->tables[i];
+        const double time = rp_record_number(key, "time");
+        const double before = i > 0 ? rp_record_number(keys->tables[i - 1], "time") : -INFINITY;
+        if (!(time > before)) {
+            return rp_record_fail(scene, r, "keys",
+                                  "want times that grow, got %g s after %g s in number %d", time,
+                                  before, i + 1);
+        }
+        const scene_value *rotation = rp_record_value(key, "rotation");
+        const rp_result result = check_turning(scene, r, "keys", rotation);
+        if (result != RP_OK) {
+            return result;
+        }
+    }
+    return RP_OK;
+}
+
 static rp_result check_collider(rp_scene *scene, scene_record *r)
 {
     const bool sticky = rp_record_choice(r, "contact") == RP_STICKY;
@@ -419,9 +464,10 @@ static rp_result check_collider(rp_scene *scene, scene_record *r)
                               "want none with sticky contact, where nothing slides, got %g",
                               rp_record_number(r, "friction"));
     }
-    const scene_value *spin = rp_record_value(r, "spin");
-    if (spin->kind != 0 && is_zero(rp_record_vector(spin->record, "axis"))) {
-        return rp_record_fail(scene, r, "spin", "want an axis that is not 0, got 0");
+    rp_result result = check_turning(scene, r, "spin", rp_record_value(r, "spin"));
+    result = result == RP_OK ? check_key_frames(scene, r) : result;
+    if (result != RP_OK) {
+        return result;
     }
     const char *parent = rp_record_text(r, "attach");
     if (parent != NULL && rp_scene_find_collider(scene, parent, r) == NULL) {

@@ -223,51 +223,6 @@ rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *ke
     return (rp_pose_of_time){call_pose_of_time, context_of(record, key)};
 }
 
-// Even motion
-// -------------------------------------------------------------------------------------------------------
-
-#define DEGREE (3.14159265358979323846 / 180.0)
-
-static rp_result even_pose(void *context, double t, rp_pose *out)
-{
-    const scene_record *r = context;
-    const double *velocity = rp_record_vector(r, "velocity");
-    const scene_value *spin = rp_record_value(r, "spin");
-    for (int a = 0; a < 3; a++) {
-        out->position[a] = velocity[a] * t;
-    }
-    if (spin->kind == 0) {
-        return RP_OK;
-    }
-    const double *axis = rp_record_vector(spin->record, "axis");
-    const double *center = rp_record_vector(spin->record, "center");
-    const double angle = DEGREE * rp_record_number(spin->record, "rate") * t;
-    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    double n[3], along = 0.0;
-    for (int a = 0; a < 3; a++) {
-        n[a] = axis[a] / length;
-        along += n[a] * center[a];
-        out->rotation[a] = sin(0.5 * angle) * n[a];
-    }
-    out->rotation[3] = cos(0.5 * angle);
-    // the centre stays where it is: move back what turning about the origin does to it
-    for (int a = 0; a < 3; a++) {
-        const int b = (a + 1) % 3, c = (a + 2) % 3;
-        const double turned = cos(angle) * center[a] + (1.0 - cos(angle)) * along * n[a] +
-                              sin(angle) * (n[b] * center[c] - n[c] * center[b]);
-        out->position[a] += center[a] - turned;
-    }
-    return RP_OK;
-}
-
-rp_pose_of_time rp_scene_even_motion(const scene_record *collider)
-{
-    const double *v = rp_record_vector(collider, "velocity");
-    const bool moves =
-        v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0 || rp_record_value(collider, "spin")->kind != 0;
-    return (rp_pose_of_time){moves ? even_pose : NULL, (void *)(uintptr_t)collider};
-}
-
 // Purity
 // -------------------------------------------------------------------------------------------------------
 

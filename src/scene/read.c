@@ -261,6 +261,36 @@ static void read_form(const reader *r, int index, scene_value *out)
     lua_pop(r->L, 1);
 }
 
+// A list of tables, each a record of its own. The list is a block of Lua's memory; Lua keeps it and
+// the records in a table that the record keeps.
+static void read_tables(const reader *r, int index, scene_value *out)
+{
+    enum { MOST = 4096 };
+    lua_State *L = r->L;
+    const lua_Unsigned length = lua_rawlen(L, index);
+    if (length < 1 || length > MOST || lua_getmetatable(L, index)) {
+        rp_sandbox_error(L, "%s: want a list of 1 to %d tables, such as {{ %s = ... }}, got %s",
+                         r->path, MOST, key_of(r)->form->key[0].name,
+                         length == 0 ? "none" : "another table");
+    }
+    lua_createtable(L, (int)length + 1, 0);
+    const int kept = lua_gettop(L);
+    out->tables = lua_newuserdatauv(L, (size_t)length * sizeof *out->tables, 0);
+    lua_rawseti(L, kept, (lua_Integer)length + 1);
+    for (int i = 0; i < (int)length; i++) {
+        char path[PATH + 16];
+        snprintf(path, sizeof path, "%.*s[%d]", PATH, r->path, i + 1);
+        lua_rawgeti(L, index, i + 1);
+        out->tables[i] = rp_read_record(L, -1, key_of(r)->form, path);
+        lua_rawseti(L, kept, i + 1);
+        lua_pop(L, 1);
+    }
+    out->kind = TAKES_TABLES;
+    out->count = (int)length;
+    keep(r, kept);
+    lua_settop(L, kept - 1);
+}
+
 static void read_table(const reader *r, int index, scene_value *out)
 {
     const unsigned takes = key_of(r)->takes;
@@ -273,6 +303,8 @@ static void read_table(const reader *r, int index, scene_value *out)
         read_matrix(r, index, out);
     } else if ((takes & TAKES_POINTS) != 0) {
         read_points(r, index, out);
+    } else if ((takes & TAKES_TABLES) != 0) {
+        read_tables(r, index, out);
     } else if ((takes & TAKES_TABLE) != 0) {
         read_form(r, index, out);
     } else {

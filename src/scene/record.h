@@ -23,7 +23,7 @@ typedef struct scene_function {
 typedef struct scene_value {
     unsigned kind; // one of TAKES_…; 0: there is none
     bool given;    // by the scene; otherwise a default
-    int count;     // components of a vector, rows of a matrix, shapes, points
+    int count;     // components of a vector, rows of a matrix, shapes, points, tables
     union {
         double number;
         int64_t integer;
@@ -36,6 +36,7 @@ typedef struct scene_value {
         scene_function function;
         struct scene_record *record; // shape, material or table
         struct scene_record **shapes;
+        struct scene_record **tables;
         double (*points)[2];
     };
 } scene_value;

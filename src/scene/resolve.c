@@ -79,6 +79,15 @@ static json_t *points(const scene_value *v)
     return list;
 }
 
+static json_t *tables(const scene_value *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < v->count; i++) {
+        json_array_append_new(list, fields(v->tables[i], json_object()));
+    }
+    return list;
+}
+
 static json_t *value_of(const scene_key *key, const scene_value *v)
 {
     switch (v->kind) {
@@ -109,6 +118,8 @@ static json_t *value_of(const scene_key *key, const scene_value *v)
         return shapes(v);
     case TAKES_POINTS:
         return points(v);
+    case TAKES_TABLES:
+        return tables(v);
     case TAKES_MATERIAL:
         return json_integer(v->record->index);
     default:

@@ -15,8 +15,9 @@ rp_result rp_scene_check_functions(const rp_scene *scene);
 rp_vector_of_time rp_scene_vector_of_time(const scene_record *record, const char *key);
 rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const char *key);
 rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key);
-// The even motion that a collider's velocity and spin describe; no call when it has none.
-rp_pose_of_time rp_scene_even_motion(const scene_record *collider);
+// How a collider moves, by whatever it said: a function, key frames, velocity and spin; no call
+// when it stands still.
+rp_pose_of_time rp_scene_motion(const scene_record *collider);
 
 // Where on a grid from `min` to `max` a function of (x, z), in 2D of x, is asked for heights.
 typedef struct scene_samples {
@@ -32,10 +33,10 @@ rp_result rp_scene_sample(const scene_record *record, const char *key,
 // when there is no memory. Belongs to the scene.
 const char *rp_scene_take_file(rp_scene *scene, const char *name);
 
-// Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
 // The collider of that name that was said before `before`; NULL: none.
 const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *name,
                                            const scene_record *before);
+// Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
 int rp_scene_period(const rp_scene *scene, const scene_record *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.
 int rp_scene_block_cells(const rp_scene *scene, int axis);

@@ -55,6 +55,16 @@ static const scene_key spin_keys[] = {
 };
 static const scene_word spin_form = {"spin", WORD_FORM, KEYS(spin_keys)};
 
+static const scene_key key_frame_keys[] = {
+    {"time", TAKES_NUMBER, "s", ANY, .sentence = "When it is there; later than the one before."},
+    {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
+     .sentence = "How far the shape is from where it was described."},
+    {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
+     .sentence = "How it is turned about the origin, before it is moved. Between two key frames the axis times the "
+                 "angle changes: from 0 to 720 degrees it turns twice."},
+};
+static const scene_word key_frame_form = {"keys", WORD_FORM, KEYS(key_frame_keys)};
+
 // Words ------------------------------------------------------------------------------------------------
 
 static const scene_key param_keys[] = {
@@ -291,6 +301,12 @@ static const scene_key collider_keys[] = {
      .sentence = "Moves evenly, instead of `motion`."},
     {"spin", TAKES_TABLE, .form = &spin_form, .absent = "does not turn", .not_with = "motion",
      .sentence = "Turns evenly, instead of `motion`; the centre goes along with `velocity`."},
+    {"keys", TAKES_TABLES, .form = &key_frame_form, .absent = "none", .not_with = "motion velocity spin",
+     .sentence = "Key frames, instead of `motion`: where it is at some times, two or more. It stands still before the "
+                 "first and after the last."},
+    {"between", TAKES_CHOICE, .choices = CHOICES("smooth", "linear"), .otherwise = "\"smooth\"",
+     .sentence = "How it goes from one of its `keys` to the next: smooth sets off and stops gently and never "
+                 "overshoots; linear keeps its speed."},
     {"attach", TAKES_STRING, .absent = "to nothing",
      .sentence = "Name of an earlier collider that it goes along with; its own motion is then within that one's frame."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames."},
@@ -481,7 +497,7 @@ static const char particles_example[] =
     "}\n";
 
 static const char collider_example[] =
-    "scene { dx = 0.02, frames = 48 }\n"
+    "scene { dx = 0.02, frames = 72 }\n"
     "particles { material = material.sand {}, shape = box { min = {-0.2, 0, -0.1}, max = {0.2, 0.2, 0.1} } }\n"
     "collider {\n"
     "    name = \"plough\",\n"
@@ -490,6 +506,16 @@ static const char collider_example[] =
     "    motion = function(t)\n"
     "        return { position = {0.2 * t, 0, 0}, rotation = { axis = {0, 0, 1}, angle = 5 * t } }\n"
     "    end,\n"
+    "}\n"
+    "collider {\n"
+    "    name = \"stick\",\n"
+    "    shape = capsule { a = {0.1, 0, 0}, b = {0.1, 0.5, 0}, radius = 0.04 }, contact = \"separate\",\n"
+    "    keys = {   -- down into the sand, round in it, and away\n"
+    "        { time = 0, position = {0, 0.3, 0} },\n"
+    "        { time = 1, position = {0, 0.1, 0} },\n"
+    "        { time = 2, position = {0, 0.1, 0}, rotation = { axis = {0, 1, 0}, angle = 360 } },\n"
+    "        { time = 3, position = {0, 0.4, 0}, rotation = { axis = {0, 1, 0}, angle = 360 } },\n"
+    "    },\n"
     "}\n" GROUND;
 
 static const char emitter_example[] =
@@ -637,6 +663,7 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
         {TAKES_MATERIAL, "a material"},
         {TAKES_SHAPES, "shapes"},
         {TAKES_POINTS, "a list of points"},
+        {TAKES_TABLES, "a list of tables"},
     };
     line l = {text, size, 0};
     text[0] = '\0';

@@ -22,6 +22,7 @@ enum {
     TAKES_MATERIAL = 1 << 12,
     TAKES_SHAPES = 1 << 13, // one or more, all arguments that are left
     TAKES_POINTS = 1 << 14, // a list of pairs of numbers
+    TAKES_TABLES = 1 << 15, // a list of tables, each as scene_key.form lists
 };
 
 // Of a number, or of every number of a vector. Only finite numbers are in any range.
@@ -38,8 +39,8 @@ typedef struct scene_key {
     const char *unit; // NULL: a bare number or none at all
     scene_range range;
     const char *const *choices; // NULL-terminated
-    // of a TAKES_TABLE, and of the table that a function returns; a key that takes both a boolean
-    // and a table understands `true` as the table with all its defaults
+    // of a TAKES_TABLE or TAKES_TABLES, and of the table that a function returns; a key that takes
+    // both a boolean and a table understands `true` as the table with all its defaults
     const struct scene_word *form;
     const char *arguments; // of a function, as a scene writes them
     const char *otherwise; // the default, as a scene would write it

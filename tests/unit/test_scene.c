@@ -106,9 +106,13 @@ static void visit_keys(const scene_word *word, const char *path, const char *bef
         }
         CHECK_HELPER(visit(inner_path, inner_before, inner_after, key));
         if (key->form != NULL && (key->takes & TAKES_FUNCTION) == 0) {
-            snprintf(inner_before, sizeof inner_before, by_place ? "%s%s{ " : "%s%s = { ", before,
-                     by_place ? earlier[k] : key->name);
-            snprintf(inner_after, sizeof inner_after, " }%s", after);
+            const bool list = (key->takes & TAKES_TABLES) != 0;
+            snprintf(inner_before, sizeof inner_before, by_place ? "%s%s{ " : "%s%s = { %s", before,
+                     by_place ? earlier[k] : key->name, list ? "{ " : "");
+            snprintf(inner_after, sizeof inner_after, " }%s%s", list ? " }" : "", after);
+            if (list) {
+                snprintf(inner_path, sizeof inner_path, "%s.%s[1]", path, key->name);
+            }
             CHECK_HELPER(visit_keys(key->form, inner_path, inner_before, inner_after, visit));
         } else if (key->form != NULL) {
             // what the function returns is read when the whole scene is there

@@ -1,0 +1,157 @@
+// How colliders move when no function says so: evenly, or from key frame to key frame.
+#include "scene/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEGREE (3.14159265358979323846 / 180.0)
+
+// Even motion
+// -------------------------------------------------------------------------------------------------------
+
+static rp_result even_pose(void *context, double t, rp_pose *out)
+{
+    const scene_record *r = context;
+    const double *velocity = rp_record_vector(r, "velocity");
+    const scene_value *spin = rp_record_value(r, "spin");
+    for (int a = 0; a < 3; a++) {
+        out->position[a] = velocity[a] * t;
+    }
+    if (spin->kind == 0) {
+        return RP_OK;
+    }
+    const double *axis = rp_record_vector(spin->record, "axis");
+    const double *center = rp_record_vector(spin->record, "center");
+    const double angle = DEGREE * rp_record_number(spin->record, "rate") * t;
+    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double n[3], along = 0.0;
+    for (int a = 0; a < 3; a++) {
+        n[a] = axis[a] / length;
+        along += n[a] * center[a];
+        out->rotation[a] = sin(0.5 * angle) * n[a];
+    }
+    out->rotation[3] = cos(0.5 * angle);
+    // the centre stays where it is: move back what turning about the origin does to it
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        const double turned = cos(angle) * center[a] + (1.0 - cos(angle)) * along * n[a] +
+                              sin(angle) * (n[b] * center[c] - n[c] * center[b]);
+        out->position[a] += center[a] - turned;
+    }
+    return RP_OK;
+}
+
+static bool moves_evenly(const scene_record *collider)
+{
+    const double *v = rp_record_vector(collider, "velocity");
+    return v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0 ||
+           rp_record_value(collider, "spin")->kind != 0;
+}
+
+// Key frames
+// --------------------------------------------------------------------------------------------------------
+
+// What is interpolated: position, and rotation as a vector, axis times angle [rad].
+enum { COMPONENTS = 6 };
+
+static void components_of(const scene_record *key, double out[COMPONENTS])
+{
+    memset(out, 0, COMPONENTS * sizeof *out);
+    memcpy(out, rp_record_vector(key, "position"), 3 * sizeof *out);
+    const scene_value *rotation = rp_record_value(key, "rotation");
+    if (rotation->kind != 0) {
+        const double *axis = rp_record_vector(rotation->record, "axis");
+        const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
+        const double angle = DEGREE * rp_record_number(rotation->record, "angle");
+        for (int a = 0; a < 3; a++) {
+            out[3 + a] = angle * (axis[a] / length);
+        }
+    }
+}
+
+// The slope of a smooth curve at a key between two others: 0 where the curve turns round, so that
+// it never overshoots, otherwise the harmonic mean of the slopes to either side, weighted by their
+// lengths (F. N. Fritsch and J. Butland, 1984).
+static double slope_at(double before, double after, double length_before, double length_after)
+{
+    if (!(before * after > 0.0)) {
+        return 0.0;
+    }
+    const double w = (length_before + 2.0 * length_after) / (3.0 * (length_before + length_after));
+    return before * after / (w * after + (1.0 - w) * before);
+}
+
+// Component c at time t in the piece that begins with key i.
+static double between_keys(const scene_value *keys, bool smooth, int i, int c, double t)
+{
+    double time[4] = {0}, x[4] = {0}; // keys i - 1 to i + 2, as far as there are
+    for (int k = 0; k < 4; k++) {
+        if (i - 1 + k >= 0 && i - 1 + k < keys->count) {
+            double all[COMPONENTS];
+            time[k] = rp_record_number(keys->tables[i - 1 + k], "time");
+            components_of(keys->tables[i - 1 + k], all);
+            x[k] = all[c];
+        }
+    }
+    const double length = time[2] - time[1], s = (t - time[1]) / length;
+    const double rise = (x[2] - x[1]) / length;
+    if (!smooth) {
+        return x[1] + s * (x[2] - x[1]);
+    }
+    double begin = 0.0, end = 0.0; // at rest at the first and the last key
+    if (i > 0) {
+        const double before = time[1] - time[0];
+        begin = slope_at((x[1] - x[0]) / before, rise, before, length);
+    }
+    if (i + 2 < keys->count) {
+        const double after = time[3] - time[2];
+        end = slope_at(rise, (x[3] - x[2]) / after, length, after);
+    }
+    const double r = 1.0 - s;
+    return x[1] * r * r * (1.0 + 2.0 * s) + x[2] * s * s * (1.0 + 2.0 * r) +
+           length * s * r * (begin * r - end * s);
+}
+
+static rp_result key_frame_pose(void *context, double t, rp_pose *out)
+{
+    const scene_record *r = context;
+    const scene_value *keys = rp_record_value(r, "keys");
+    const bool smooth = rp_record_choice(r, "between") == 0;
+    const double first = rp_record_number(keys->tables[0], "time");
+    const double last = rp_record_number(keys->tables[keys->count - 1], "time");
+    t = fmin(fmax(t, first), last);
+    // the piece that t is in: the last one that begins at t or before
+    int low = 0, high = keys->count - 1;
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (rp_record_number(keys->tables[middle], "time") <= t) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double x[COMPONENTS];
+    for (int c = 0; c < COMPONENTS; c++) {
+        x[c] = between_keys(keys, smooth, low, c, t);
+    }
+    const double angle = hypot(hypot(x[3], x[4]), x[5]);
+    const double scale = angle > 0.0 ? sin(0.5 * angle) / angle : 0.0;
+    for (int a = 0; a < 3; a++) {
+        out->position[a] = x[a];
+        out->rotation[a] = scale * x[3 + a];
+    }
+    out->rotation[3] = cos(0.5 * angle);
+    return RP_OK;
+}
+
+rp_pose_of_time rp_scene_motion(const scene_record *collider)
+{
+    if (rp_record_value(collider, "motion")->kind != 0) {
+        return rp_scene_pose_of_time(collider, "motion");
+    }
+    const bool keyed = rp_record_value(collider, "keys")->kind != 0;
+    return (rp_pose_of_time){keyed                    ? key_frame_pose
+                             : moves_evenly(collider) ? even_pose
+                                                      : NULL,
+                             (void *)(uintptr_t)collider};
+}
