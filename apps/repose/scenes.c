@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-bool scenes_folder(char out[PATH_SIZE])
+bool shared_folder(const char *name, char out[PATH_SIZE])
 {
     // beside the installed program, or in the source tree of one that was just built
-    static const char *const places[] = {"../share/repose/scenes", "../../../scenes"};
+    static const char *const places[] = {"../share/repose", "../../.."};
     char program[PATH_SIZE];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) {
@@ -20,13 +20,15 @@ bool scenes_folder(char out[PATH_SIZE])
     }
     *slash = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const int n = snprintf(out, PATH_SIZE, "%s/%s", program, places[i]);
+        const int n = snprintf(out, PATH_SIZE, "%s/%s/%s", program, places[i], name);
         if (n > 0 && n < PATH_SIZE && access(out, R_OK) == 0) {
             return true;
         }
     }
     return false;
 }
+
+bool scenes_folder(char out[PATH_SIZE]) { return shared_folder("scenes", out); }
 
 void scene_path(const char *name, char out[PATH_SIZE])
 {

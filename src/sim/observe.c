@@ -196,6 +196,8 @@ static void sum_pages(void *context, int64_t part, int thread)
     }
 }
 
+void rp_world_energy(const rp_world *world, rp_energy *out) { *out = world->energy; }
+
 void rp_world_totals(const rp_world *world, rp_totals *out)
 {
     summing s = {.world = world};

@@ -143,6 +143,7 @@ typedef struct go {
     double began, saved; // wall clock [s]: of the run, of the last state in mid-frame
     rp_stats before;     // at the end of the last frame, for the seconds in its line
     double written;      // seconds that the writer had worked by then
+    bool stopped;        // before there was a frame
     double held;         // seconds for which the last frame kept the steps waiting
 } go;
 
@@ -338,6 +339,27 @@ static rp_result write_files(const go *g)
     return RP_OK;
 }
 
+static rp_run_answer ask(const go *g, const rp_stats *stats, const rp_totals *totals)
+{
+    const rp_run_progress progress = {.stats = stats, .totals = totals, .frames = g->def->frames};
+    return g->def->tick != NULL ? g->def->tick(g->def->context, &progress) : RP_RUN_GO;
+}
+
+// A frame's time at once, so that somebody may ask to stop: then there is no state yet, and
+// resuming settles anew.
+static rp_result settle(go *g)
+{
+    rp_world *world = g->def->world;
+    const double piece = 1.0 / world->def.fps;
+    for (double left = g->def->settle; left > 0.0 && !g->stopped; left -= piece) {
+        rp_stats stats;
+        RP_TRY(rp_world_settle(world, left < piece ? left : piece));
+        rp_world_stats(world, &stats);
+        g->stopped = ask(g, &stats, NULL) == RP_RUN_STOP;
+    }
+    return RP_OK;
+}
+
 static rp_result start_new(go *g)
 {
     char path[RP_PATH];
@@ -358,6 +380,10 @@ static rp_result start_new(go *g)
     RP_TRY(rp_file_write_all(path, STATS_HEADER, strlen(STATS_HEADER)));
     rp_folder_path(&g->run->folder, "forces.csv", path);
     RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
+    RP_TRY(settle(g));
+    if (g->stopped) {
+        return RP_OK;
+    }
     RP_TRY(rp_world_prepare(g->def->world));
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);
@@ -416,12 +442,6 @@ static rp_result start_again(go *g)
 
 // ---- go ----
 
-static rp_run_answer ask(const go *g, const rp_stats *stats, const rp_totals *totals)
-{
-    const rp_run_progress progress = {.stats = stats, .totals = totals, .frames = g->def->frames};
-    return g->def->tick != NULL ? g->def->tick(g->def->context, &progress) : RP_RUN_GO;
-}
-
 // One step, and what its end calls for.
 static rp_result advance(go *g, rp_run_answer *answer)
 {
@@ -449,6 +469,10 @@ static rp_result run_to_end(go *g, rp_run_end *end)
 {
     rp_world *world = g->def->world;
     rp_stats stats;
+    if (g->stopped) {
+        *end = RP_RUN_STOPPED;
+        return RP_OK;
+    }
     rp_world_stats(world, &stats);
     rp_run_answer answer = ask(g, &stats, NULL);
     while (answer == RP_RUN_GO && world->time.frame < g->def->frames) {
@@ -482,6 +506,9 @@ static rp_result check_run_def(const rp_run_def *def)
 {
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(RP_ERR_ARGUMENT, "run: start from rp_default_run_def()");
+    }
+    if (!(def->settle >= 0.0 && def->settle < 1e9)) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.settle: want >= 0 s, got %g", def->settle);
     }
     if (def->frames < 0) {
         return rp_fail(RP_ERR_ARGUMENT, "run.frames: want >= 0, got %" PRId64, def->frames);

@@ -85,6 +85,9 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
         .transfer = world->def.transfer,
         .flip = world->def.flip,
         .cfl = world->def.cfl,
+        .elastic_share = world->def.elastic_share,
+        .acceleration = &world->def.acceleration,
+        .begin = rp_world_time(world),
         .newborn_speed = world->newborn_speed,
         .newborn_gradient = world->newborn_gradient,
         .seed = world->def.seed,
@@ -123,6 +126,29 @@ static void note_loads(rp_world *world, bool frame_ends)
     }
 }
 
+rp_result rp_world_solve(rp_world *world, rp_step *step)
+{
+    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
+    rp_arena_reset(&world->scratch);
+    world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
+    const rp_result result = world->solver->step(world->solver_state, step);
+    // a particle that has gone where no grid can be will not come back
+    world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
+    if (result == RP_ERR_LIMIT) {
+        char sentence[512];
+        snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+        return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
+                       (long long)world->time.step, step->dt,
+                       rp_limiter_name(world->stats.limiter));
+    }
+    if (result == RP_OK) {
+        world->newborn_speed = world->newborn_gradient = 0.0;
+        world->stats.dt = step->dt;
+        world->time.step++;
+    }
+    return result;
+}
+
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
@@ -139,25 +165,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     }
 
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
-    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
-
-    rp_arena_reset(&world->scratch);
-    world->failure = failure_of(world, step.dt); // whoever knows a particle to blame says so
-    const rp_result result = world->solver->step(world->solver_state, &step);
-    // a particle that has gone where no grid can be will not come back
-    world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
-    if (result == RP_ERR_LIMIT) {
-        char sentence[512];
-        snprintf(sentence, sizeof sentence, "%s", rp_last_error());
-        return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
-                       (long long)world->time.step, step.dt, rp_limiter_name(world->stats.limiter));
-    }
-    if (result != RP_OK) {
-        return result;
-    }
-    world->newborn_speed = world->newborn_gradient = 0.0;
-    world->stats.dt = step.dt;
-    world->time.step++;
+    RP_TRY(rp_world_solve(world, &step));
     const bool frame_ends = steps == 1.0;
     note_loads(world, frame_ends);
     if (frame_ends) {
@@ -169,7 +177,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     return frame_ends || rp_set_wants_sort(&world->set) ? rp_world_drain(world) : RP_OK;
 }
 
-static rp_result check_steppable(const rp_world *world)
+rp_result rp_world_check_steppable(const rp_world *world)
 {
     if (world->def.plan) {
         return rp_fail(RP_ERR_ARGUMENT, "this world is only planned: it has no particles");
@@ -183,7 +191,7 @@ static rp_result check_steppable(const rp_world *world)
 
 rp_result rp_world_prepare(rp_world *world)
 {
-    RP_TRY(check_steppable(world));
+    RP_TRY(rp_world_check_steppable(world));
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
     for (int i = 0; i < world->colliders; i++) {
         world->load[i].pose = rp_collider_pose(&world->collider[i]);
@@ -198,7 +206,7 @@ rp_result rp_world_prepare(rp_world *world)
 
 rp_result rp_world_step(rp_world *world)
 {
-    RP_TRY(check_steppable(world));
+    RP_TRY(rp_world_check_steppable(world));
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = step_in_mode(world);
     rp_float_mode_leave(mode);

@@ -6,6 +6,7 @@
 #include "solver/solver.h"
 
 #include <math.h>
+#include <string.h>
 
 // Fastest particle and steepest gradient after the last step: they bound the next one, so they are
 // state.
@@ -42,7 +43,7 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     // spread of the stencil's spectrum: largest eigenvalue of the discrete Laplacian in units of 1
     // / h^2
     static const double spectrum[] = {[1] = 12.0, [2] = 6.0, [3] = 3.14};
-    static const double safety = 0.8, gradient_bound = 0.3;
+    static const double gradient_bound = 0.3;
     const double speed = fmax(s->max_speed, step->newborn_speed);
     const double gradient = fmax(s->max_gradient, step->newborn_gradient);
     int n = 0;
@@ -58,7 +59,7 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     }
     if (stiffness > 0.0) {
         const double fastest = sqrt(spectrum[step->grid->layout.order] * stiffness);
-        out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * safety * h / fastest};
+        out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * step->elastic_share * h / fastest};
     }
     return n;
 }
@@ -69,6 +70,7 @@ typedef struct loops {
     rp_transfer_job job;
     rp_page_report *report; // [particle page]
     double *dropped;        // [node page]
+    double (*push)[3]; // [node page][node]: what the field of accelerations adds [m/s]; or NULL
     rp_touches touches;
 } loops;
 
@@ -113,6 +115,66 @@ static double least_node_mass(const rp_step *step)
     return lightest * (step->grid->layout.precision == RP_SINGLE ? 1e-10 : 1e-20);
 }
 
+// The field of accelerations at every node, before anything changes. A script has one thread.
+static rp_result find_push(loops *l)
+{
+    const rp_step *step = l->step;
+    const rp_grid *grid = step->grid;
+    const rp_layout *layout = &grid->layout;
+    if (step->acceleration->call == NULL) {
+        return RP_OK;
+    }
+    l->push =
+        rp_arena_get(step->scratch, (size_t)grid->pages * (size_t)layout->nodes * sizeof *l->push,
+                     "the acceleration of nodes");
+    if (l->push == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    const int32_t *cells = layout->cells;
+    for (rp_local p = 0; p < grid->pages; p++) {
+        const rp_node_page *page = &rp_grid_page(grid)[p];
+        for (int n = 0; n < layout->nodes; n++) {
+            const int32_t at[3] = {n / (cells[1] * cells[2]), n / cells[2] % cells[1],
+                                   n % cells[2]};
+            double x[3] = {0}, *push = l->push[(size_t)p * (size_t)layout->nodes + (size_t)n];
+            for (int a = 0; a < layout->dim; a++) {
+                x[a] = layout->h * ((double)page->block[a] * cells[a] + at[a]);
+            }
+            memset(push, 0, 3 * sizeof *push);
+            RP_TRY(step->acceleration->call(step->acceleration->context, step->begin, x, push));
+            for (int a = 0; a < layout->dim; a++) {
+                push[a] *= step->dt;
+                if (!isfinite(push[a])) {
+                    return rp_fail(RP_ERR_ARGUMENT,
+                                   "world.acceleration gave %g along axis %d at (%g, %g, %g) m",
+                                   push[a] / step->dt, a, x[0], x[1], x[2]);
+                }
+            }
+        }
+    }
+    return RP_OK;
+}
+
+static void add_push(const loops *l, rp_local page)
+{
+    const rp_grid *grid = l->step->grid;
+    const rp_layout *layout = &grid->layout;
+    const double least = least_node_mass(l->step);
+    void *nodes = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    for (int n = 0; n < layout->nodes; n++) {
+        const double *push = l->push[(size_t)page * (size_t)layout->nodes + (size_t)n];
+        for (int a = 0; a < layout->dim; a++) {
+            if (layout->precision == RP_SINGLE) {
+                float *q = (float *)nodes + n * RP_QUAD;
+                q[a] += q[3] > (float)least ? (float)push[a] : 0.0f;
+            } else {
+                double *q = (double *)nodes + n * RP_QUAD;
+                q[a] += q[3] > least ? push[a] : 0.0;
+            }
+        }
+    }
+}
+
 static void grid_page(void *ctx, int64_t page, int thread)
 {
     (void)thread;
@@ -125,6 +187,9 @@ static void grid_page(void *ctx, int64_t page, int thread)
     }
     step->kernels->sum(grid, step->sets, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
+    if (l->push != NULL) {
+        add_push(l, (rp_local)page);
+    }
     rp_touches_apply(&l->touches, grid, (rp_local)page, step->dt);
     if (grid->channels > RP_CH_IMPULSE) {
         step->kernels->change(grid, (rp_local)page);
@@ -228,6 +293,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     if (l.dropped == NULL || l.report == NULL) {
         return RP_ERR_MEMORY;
     }
+    RP_TRY(find_push(&l));
     RP_TRY(rp_touches_find(&l.touches, step->collider, step->colliders, step->grid, step->threads,
                            step->scratch));
     for (int i = 0; i < step->sets; i++) {
