@@ -13,8 +13,7 @@ scene {
     gravity = function(t) return 0, math.floor(t) % 2 == 0 and -9.81 or 9.81 end,
 }
 particles { material = material.sand { density = 1500, friction_coefficient = param("mu", 0.5), volume_correction = param("correction", true) },
-            sampling = "lattice", jitter = 0, shape = box { min = {0, 0}, max = {0.2, 0.2} } }
-local room = box { min = {0, 0}, max = {0.2, 0.3} }
+            shape = box { min = {0, 0}, max = {0.2, 0.2} } }
 for i = 0, 1 do
     local s = 1 - 2 * i
     collider { shape = half_space { point = {0.2 * i, 0}, normal = {s, 0} }, contact = "separate" }

@@ -194,6 +194,48 @@ static void remember_folder(job *j)
     free(path);
 }
 
+// A file's checksum, as the record writes it.
+static int sum_of(const char *path, char out[17])
+{
+    uint64_t sum = 0;
+    const rp_result result = rp_checksum_file(path, &sum);
+    snprintf(out, 17, "%016llx", (unsigned long long)sum);
+    return result == RP_OK ? 0 : say_error(result, false);
+}
+
+// Meshes and pictures that the scene reads must be those that the run was started with.
+static int compare_files(const job *j)
+{
+    const json_t *files = json_object_get(j->about, "files");
+    for (int i = 0; i < rp_scene_files(j->scene_loaded); i++) {
+        const char *path = rp_scene_file(j->scene_loaded, i);
+        const char *was = json_string_value(json_object_get(files, path));
+        char sum[17];
+        const int status = sum_of(path, sum);
+        if (status != 0) {
+            return status;
+        }
+        if (was != NULL && strcmp(was, sum) != 0) {
+            return say_usage("%s has changed since the run in %s was started: put it back as it "
+                             "was, or start anew with --overwrite",
+                             path, j->folder);
+        }
+    }
+    return 0;
+}
+
+static json_t *describe_files(const job *j)
+{
+    json_t *files = json_object();
+    for (int i = 0; i < rp_scene_files(j->scene_loaded); i++) {
+        char sum[17];
+        if (sum_of(rp_scene_file(j->scene_loaded, i), sum) == 0) {
+            json_object_set_new(files, rp_scene_file(j->scene_loaded, i), json_string(sum));
+        }
+    }
+    return files;
+}
+
 // What rp_run_about() will say of this run.
 static char *describe(const job *j)
 {
@@ -210,6 +252,7 @@ static char *describe(const job *j)
     json_object_set_new(about, "scene_folder", json_string(j->beside));
     json_object_set_new(about, "command", words);
     json_object_set_new(about, "set", set);
+    json_object_set_new(about, "files", describe_files(j));
     json_object_set_new(about, "method", j->method != NULL ? json_string(j->method) : json_null());
     json_object_set_new(about, "frames", j->frames >= 0 ? json_integer(j->frames) : json_null());
     if (j->info.has_camera) {
@@ -350,6 +393,7 @@ static int run_job(job *j)
     if (j->mode == RP_RUN_RESUME) {
         status = recall(j);
         status = status == 0 ? load(j) : status;
+        status = status == 0 ? compare_files(j) : status;
     }
     status = status == 0 ? make_world(j) : status;
     return status == 0 ? go(j) : status;

@@ -53,6 +53,7 @@ int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan)
     rp_result result = rp_scene_create_world(scene, &def, &world);
     if (result == RP_OK) {
         result = rp_world_plan(world, plan);
+        result = result == RP_OK ? rp_world_foresee(world) : result;
         rp_world_destroy(world);
     }
     if (result != RP_OK) {

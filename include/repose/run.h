@@ -88,6 +88,9 @@ RP_API int64_t rp_run_last_frame(const char *folder);
 /// Where a frame of a run is, or would be.
 RP_API rp_result rp_run_frame_path(const char *folder, int64_t frame, char *out, size_t size);
 
+/// A checksum of all bytes of a file, to see whether one that a scene reads has changed.
+RP_API rp_result rp_checksum_file(const char *path, uint64_t *checksum);
+
 #ifdef __cplusplus
 }
 #endif

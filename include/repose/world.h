@@ -316,6 +316,7 @@ typedef enum rp_limiter {
     RP_LIMIT_SPEED,    ///< the fastest particle may cross `cfl` cells
     RP_LIMIT_GRADIENT, ///< velocity gradient times step at most 0.3
     RP_LIMIT_ELASTIC,  ///< elastic waves
+    RP_LIMIT_COLLIDER, ///< a moving collider may cross `cfl` cells where particles are
     RP_LIMITER_COUNT,
 } rp_limiter;
 RP_API const char *rp_limiter_name(rp_limiter limiter);
@@ -330,6 +331,10 @@ typedef struct rp_plan {
     rp_limiter limiter; ///< what bounds it
 } rp_plan;
 RP_API rp_result rp_world_plan(const rp_world *world, rp_plan *out);
+/// Look for what will go wrong in a planned world, and log a warning for each: colliders thinner
+/// than 4 dx, gaps between them under 2 dx, particles outside of the domain, in a sink or with
+/// nothing to land on. Colliders are looked at where they are at the start, in many random places.
+RP_API rp_result rp_world_foresee(rp_world *world);
 
 typedef enum rp_stage {
     RP_STAGE_SORT,

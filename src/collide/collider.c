@@ -178,10 +178,108 @@ static double look(const rp_collider *c, const double x[3], double dt, double no
     return phi;
 }
 
+double rp_collider_look(const rp_collider *c, const double x[3], double normal[3])
+{
+    double velocity[3];
+    return look(c, x, 1.0, normal, velocity);
+}
+
 double rp_collider_distance(const rp_collider *c, const double x[3])
 {
-    double normal[3], velocity[3];
-    return look(c, x, 1.0, normal, velocity);
+    double normal[3];
+    return rp_collider_look(c, x, normal);
+}
+
+// ---- where it is, and how far it goes ----
+
+static void corner(const double lower[3], const double upper[3], int number, double out[3])
+{
+    for (int a = 0; a < 3; a++) {
+        out[a] = number >> a & 1 ? upper[a] : lower[a];
+    }
+}
+
+// A box around a box that is placed.
+static void placed_bounds(const struct rp_placing *at, const double lower[3], const double upper[3],
+                          double out[2][3])
+{
+    for (int i = 0; i < 8; i++) {
+        double x[3], turned[3];
+        corner(lower, upper, i, x);
+        rotate(at->rotation, x, turned);
+        for (int a = 0; a < 3; a++) {
+            const double there = turned[a] + at->position[a];
+            out[0][a] = i == 0 ? there : fmin(out[0][a], there);
+            out[1][a] = i == 0 ? there : fmax(out[1][a], there);
+        }
+    }
+}
+
+static bool shape_bounds(const rp_collider *c, int dim, double lower[3], double upper[3])
+{
+    const bool bounded = rp_shape_bounds(c->shape, dim, lower, upper);
+    if (dim == 2) {
+        lower[2] = upper[2] = 0.0;
+    }
+    return bounded;
+}
+
+bool rp_collider_bounds(const rp_collider *c, int dim, double lower[3], double upper[3])
+{
+    double box[2][3];
+    if (!shape_bounds(c, dim, lower, upper)) {
+        return false;
+    }
+    placed_bounds(&c->begin, lower, upper, box);
+    memcpy(lower, box[0], sizeof box[0]);
+    memcpy(upper, box[1], sizeof box[1]);
+    return true;
+}
+
+// The part of `box` that a collider is in at the start or at the end of the step, or between.
+static bool common_box(const rp_collider *c, int dim, double lower[3], double upper[3])
+{
+    double own[2][3], begin[2][3], end[2][3];
+    if (!shape_bounds(c, dim, own[0], own[1])) {
+        return true;
+    }
+    placed_bounds(&c->begin, own[0], own[1], begin);
+    placed_bounds(&c->end, own[0], own[1], end);
+    bool some = true;
+    for (int a = 0; a < dim; a++) {
+        lower[a] = fmax(lower[a], fmin(begin[0][a], end[0][a]));
+        upper[a] = fmin(upper[a], fmax(begin[1][a], end[1][a]));
+        some = some && lower[a] <= upper[a];
+    }
+    return some;
+}
+
+double rp_colliders_way(const rp_collider *collider, int colliders, int dim, const double lower[3],
+                        const double upper[3])
+{
+    double most2 = 0.0;
+    for (int i = 0; i < colliders; i++) {
+        const rp_collider *c = &collider[i];
+        double box[2][3];
+        memcpy(box[0], lower, sizeof box[0]);
+        memcpy(box[1], upper, sizeof box[1]);
+        if (!c->moves || !(lower[0] <= upper[0]) || !common_box(c, dim, box[0], box[1])) {
+            continue;
+        }
+        // the way is an affine function of the place: the longest is at a corner
+        for (int k = 0; k < 8; k++) {
+            double x[3], local[3], there[3], way2 = 0.0;
+            corner(box[0], box[1], k, x);
+            to_shape(c, x, local);
+            rotate(c->end.rotation, local, there);
+            for (int a = 0; a < dim; a++) {
+                const double way = there[a] + c->end.position[a] - x[a];
+                way2 += way * way;
+            }
+            most2 = fmax(most2, way2);
+        }
+    }
+    return sqrt(most2);
 }
 
 // ---- which pages ----

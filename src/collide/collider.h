@@ -27,6 +27,14 @@ void rp_contact_resolve(rp_contact contact, double friction, const double normal
 rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt);
 // To its surface where it is at the start of the step, negative inside [m].
 double rp_collider_distance(const rp_collider *collider, const double x[3]);
+// The same, with the way out.
+double rp_collider_look(const rp_collider *collider, const double x[3], double normal[3]);
+// A box around it where it is at the start of the step; false when it has no end along one of the
+// first `dim` axes.
+bool rp_collider_bounds(const rp_collider *collider, int dim, double lower[3], double upper[3]);
+// How far any point of a collider goes within the step, as far as it is or comes near this box [m].
+double rp_colliders_way(const rp_collider *collider, int colliders, int dim, const double lower[3],
+                        const double upper[3]);
 // Where it is at the end of the step.
 rp_pose rp_collider_pose(const rp_collider *collider);
 

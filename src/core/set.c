@@ -77,6 +77,20 @@ double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int c
     return rp_layout_metres(&set->layout, page->block, comp, at);
 }
 
+void rp_set_move(const rp_set *set, const rp_page *page, rp_local slot, const double x[3])
+{
+    const rp_layout *l = &set->layout;
+    for (int a = 0; a < l->dim; a++) {
+        void *at = rp_set_at(set, RP_COL_POSITION, slot, a);
+        const double local = x[a] / l->h - l->shift - (double)page->block[a] * l->cells[a];
+        if (l->precision == RP_SINGLE) {
+            *(int32_t *)at = (int32_t)floor(local * (1 << RP_FIXED_BITS));
+        } else {
+            *(double *)at = local;
+        }
+    }
+}
+
 double rp_set_birth_read(const rp_set *set, rp_column_id column, rp_local index, int comp)
 {
     const rp_kind kind = rp_field_table[column].kind;

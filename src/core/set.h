@@ -88,6 +88,8 @@ static inline void *rp_set_at(const rp_set *set, rp_column_id column, rp_local s
 // As double, whatever its type; positions in metres.
 double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int comp,
                     const rp_page *page);
+// Put a particle of a page somewhere else [m]. Whoever does it sees to the set's travel.
+void rp_set_move(const rp_set *set, const rp_page *page, rp_local slot, const double x[3]);
 
 rp_result rp_set_add_group(rp_set *set, const rp_group *group, uint16_t *index);
 

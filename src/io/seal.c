@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include "base/result.h"
 #include "io/file.h"
+#include "repose/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,4 +108,17 @@ rp_result rp_seal_check(int fd, const char *path, uint64_t *bytes)
         }
     }
     return rp_fail(RP_ERR_FILE, "%s: damaged: its contents are not what was written", path);
+}
+
+rp_result rp_checksum_file(const char *path, uint64_t *checksum)
+{
+    uint64_t bytes = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return rp_file_cannot("read", path, errno);
+    }
+    rp_result result = size_of(fd, path, &bytes);
+    result = result == RP_OK ? checksum_of(fd, path, bytes, checksum) : result;
+    close(fd);
+    return result;
 }

@@ -51,6 +51,7 @@ rp_result rp_plan_count(rp_world *world, const double x[3], int field)
     if (found->count == 0) {
         *found = (rp_plan_block){.key = key, .field = (uint16_t)field};
         memcpy(found->block, block, sizeof block);
+        memcpy(found->x, x, sizeof found->x);
         world->plan.used++;
     }
     found->count++;
@@ -142,9 +143,10 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     rp_matter matter;
     rp_step step = rp_world_make_step(stepped, &matter);
     const rp_stats stats = world->stats;
-    rp_world_choose_dt(stepped, &step);
+    double steps;
+    const rp_result chosen = rp_world_choose_dt(stepped, &step, &steps);
     out->dt = step.dt;
     out->limiter = stepped->stats.limiter;
     stepped->stats = stats;
-    return RP_OK;
+    return chosen;
 }

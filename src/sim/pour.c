@@ -327,22 +327,15 @@ static bool is_concerned(const rp_world *world, const rp_page *page)
 static void clamp(rp_world *world, const rp_page *page, rp_local slot, const double x[3])
 {
     const rp_layout *l = &world->set.layout;
+    double inside[3] = {0};
     for (int a = 0; a < l->dim; a++) {
-        const double inside = fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a]);
-        if (inside == x[a]) {
-            continue;
-        }
-        void *at = rp_set_at(&world->set, RP_COL_POSITION, slot, a);
+        inside[a] = fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a]);
         void *v = rp_set_at(&world->set, RP_COL_VELOCITY, slot, a);
-        const double local = inside / l->h - l->shift - (double)page->block[a] * l->cells[a];
-        if (l->precision == RP_SINGLE) {
-            *(int32_t *)at = (int32_t)floor(local * (1 << RP_FIXED_BITS));
-            *(float *)v = 0.0f;
-        } else {
-            *(double *)at = local;
-            *(double *)v = 0.0;
+        if (inside[a] != x[a]) {
+            memset(v, 0, rp_real_bytes(l));
         }
     }
+    rp_set_move(&world->set, page, slot, inside);
 }
 
 static void drain_page(void *context, int64_t index, int thread)

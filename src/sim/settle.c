@@ -153,6 +153,7 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
         scale_velocities(&world->set, exp(-damping_rate(world, gravity) * step.dt));
         left = steps > 1.0 ? left - step.dt : 0.0;
         if (rp_set_wants_sort(&world->set)) {
+            RP_TRY(rp_world_push_out(world));
             RP_TRY(rp_world_drain(world));
         }
     }

@@ -9,8 +9,8 @@
 
 const char *rp_limiter_name(rp_limiter limiter)
 {
-    static const char *const names[RP_LIMITER_COUNT] = {"none",  "frame",    "dt_max",
-                                                        "speed", "gradient", "elastic"};
+    static const char *const names[RP_LIMITER_COUNT] = {"none",     "frame",   "dt_max",  "speed",
+                                                        "gradient", "elastic", "collider"};
     return limiter >= 0 && limiter < RP_LIMITER_COUNT ? names[limiter] : "?";
 }
 
@@ -25,7 +25,62 @@ double rp_world_time(const rp_world *world)
     return ((double)world->time.frame + world->time.part) / world->def.fps;
 }
 
-double rp_world_choose_dt(rp_world *world, rp_step *step)
+// Where particles are, with room for what they move between sorts.
+static void particle_box(const rp_world *world, double lower[3], double upper[3])
+{
+    const rp_layout *l = &world->set.layout;
+    for (int a = 0; a < 3; a++) {
+        lower[a] = INFINITY;
+        upper[a] = -INFINITY;
+    }
+    for (rp_local p = 0; p < world->set.pages; p++) {
+        const int32_t *block = rp_set_page(&world->set)[p].block;
+        for (int a = 0; a < l->dim; a++) {
+            lower[a] = fmin(lower[a], l->h * (block[a] * l->cells[a] - 2));
+            upper[a] = fmax(upper[a], l->h * ((block[a] + 1) * l->cells[a] + 4));
+        }
+    }
+    for (rp_local i = 0; i < world->set.inbox.count; i++) {
+        for (int a = 0; a < l->dim; a++) {
+            const double x = *(double *)rp_set_birth(&world->set, RP_COL_POSITION, i, a);
+            lower[a] = fmin(lower[a], x - 2.0 * l->h);
+            upper[a] = fmax(upper[a], x + 2.0 * l->h);
+        }
+    }
+    if (l->dim == 2) {
+        lower[2] = upper[2] = 0.0;
+    }
+}
+
+// A collider must not jump over particles. Motions may be anything, so the step is tried and made
+// shorter; one that leaps in no time at all is let go.
+static rp_result bound_by_colliders(rp_world *world, double *least)
+{
+    enum { TRIES = 6 };
+    const double cell = world->def.cfl * world->def.dx;
+    double lower[3], upper[3];
+    bool any = false;
+    for (int i = 0; i < world->colliders; i++) {
+        any = any || world->collider[i].moves;
+    }
+    if (!any) {
+        return RP_OK;
+    }
+    particle_box(world, lower, upper);
+    for (int i = 0; i < TRIES; i++) {
+        RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), *least));
+        const double way =
+            rp_colliders_way(world->collider, world->colliders, world->def.dimension, lower, upper);
+        if (!(way > cell)) {
+            break;
+        }
+        *least *= fmax(0.5, 0.999 * cell / way);
+        world->stats.limiter = RP_LIMIT_COLLIDER;
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
 {
     rp_limit limit[RP_LIMITER_COUNT];
     const int limits = world->solver->limits(world->solver_state, step, limit);
@@ -38,13 +93,15 @@ double rp_world_choose_dt(rp_world *world, rp_step *step)
             world->stats.limiter = limit[i].limiter;
         }
     }
+    least = fmin(least, left);
+    RP_TRY(bound_by_colliders(world, &least));
     if (least >= left && world->time.part == 0.0) {
         world->stats.limiter = RP_LIMIT_FRAME;
     }
     // rounding must not cost a whole step
-    const double steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
-    step->dt = left / steps;
-    return steps;
+    *steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
+    step->dt = left / *steps;
+    return RP_OK;
 }
 
 rp_result rp_world_gravity(const rp_world *world, double out[3])
@@ -156,7 +213,8 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     rp_matter matter;
     rp_step step = rp_world_make_step(world, &matter);
     RP_TRY(rp_world_gravity(world, step.gravity));
-    const double steps = rp_world_choose_dt(world, &step);
+    double steps;
+    RP_TRY(rp_world_choose_dt(world, &step, &steps));
     if (!(step.dt > 1e-12 / world->def.fps)) {
         world->failed = true;
         world->failure = failure_of(world, step.dt);
@@ -166,7 +224,8 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
     RP_TRY(rp_world_solve(world, &step));
-    const bool frame_ends = steps == 1.0;
+    const bool frame_ends = steps == 1.0, settle = frame_ends || rp_set_wants_sort(&world->set);
+    RP_TRY(settle ? rp_world_push_out(world) : RP_OK);
     note_loads(world, frame_ends);
     if (frame_ends) {
         world->time.frame++;
@@ -174,7 +233,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     } else {
         world->time.part += step.dt * world->def.fps;
     }
-    return frame_ends || rp_set_wants_sort(&world->set) ? rp_world_drain(world) : RP_OK;
+    return settle ? rp_world_drain(world) : RP_OK;
 }
 
 rp_result rp_world_check_steppable(const rp_world *world)

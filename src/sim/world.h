@@ -18,6 +18,7 @@ typedef struct rp_plan_block {
     int32_t block[3];
     uint16_t field;
     int64_t count;
+    double x[3]; // of one of them [m]
 } rp_plan_block;
 typedef struct rp_plan_table {
     rp_buffer buffer;
@@ -112,6 +113,9 @@ rp_result rp_world_pour(rp_world *world);
 rp_result rp_world_drain(rp_world *world);
 void rp_pour_free(rp_world *world);
 
+// Put back what has sunk into colliders, at the end of a step.
+rp_result rp_world_push_out(rp_world *world);
+
 // One particle that a plan counts.
 rp_result rp_plan_count(rp_world *world, const double x[3], int field);
 void rp_plan_free(rp_world *world);
@@ -128,6 +132,7 @@ rp_result rp_world_check_steppable(const rp_world *world);
 // @param gravity at the start
 void rp_prestress_at(const rp_world *world, const rp_particles_def *def, const double gravity[3],
                      const double x[3], double strain[6]);
-// The least of all limits, then cut so that the frame ends on a whole number of equal steps.
-// @return how many of them are left
-double rp_world_choose_dt(rp_world *world, rp_step *step);
+// The least of all limits, then cut so that the frame ends on a whole number of equal steps. Fails
+// when a collider's motion does.
+// @param[out] steps how many of them are left
+rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps);

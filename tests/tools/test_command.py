@@ -455,6 +455,13 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
         finally:
             os.chdir("..")
         self.assertTrue(os.path.exists("out/frames/frame.000002.hdf"))
+        # another mesh under the same name would be another run
+        self.write("scenes/meshes/wedge.obj",
+                   "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+        refused = self.repose("run", "-o", "out", "--resume", "--frames", "3", status=2).stderr
+        self.assertIn("wedge.obj has changed since the run in out was started", refused)
+        os.remove("scenes/meshes/wedge.obj")
+        self.assertIn("wedge.obj", self.repose("run", "-o", "out", "--resume", "--frames", "3", status=4).stderr)
 
     def test_damaged_records_are_named(self):
         self.write("heap.lua", heap(3))

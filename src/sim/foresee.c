@@ -1,0 +1,409 @@
+// What will go wrong in a world that is only planned, told before the run: solids that the grid
+// cannot see, passages that sand cannot take, sand that has nothing to land on.
+#include "base/hash.h"
+#include "base/result.h"
+#include "sim/world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double THIN = 4.0, NARROW = 2.0; // [cells]: what is less is told
+static const double TOUCH = 0.3;              // [cells]: what is nearer is a contact, no passage
+static const double THIN_SHARE = 0.1;         // of a surface; every cone has a thin tip
+
+typedef struct region {
+    double lower[3], upper[3];
+} region;
+
+static const region nowhere = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+static void include(region *r, const double x[3], double margin)
+{
+    for (int a = 0; a < 3; a++) {
+        r->lower[a] = fmin(r->lower[a], x[a] - margin);
+        r->upper[a] = fmax(r->upper[a], x[a] + margin);
+    }
+}
+
+// All that foreseeing looks at.
+typedef struct view {
+    const rp_world *world;
+    double h;
+    int dim;
+    region all;     // particles, and colliders that have an end
+    uint64_t draws; // random numbers so far
+} view;
+
+static double draw(view *v) { return rp_unit(rp_hash(0, ++v->draws, RP_FOR_SAMPLES, 0)); }
+
+static double distance(const view *v, int collider, const double x[3])
+{
+    return rp_collider_distance(&v->world->collider[collider], x);
+}
+
+// To the nearest solid, and which it is.
+static double solid(const view *v, const double x[3], int *which)
+{
+    double least = INFINITY;
+    for (int i = 0; i < v->world->colliders; i++) {
+        const double d = distance(v, i, x);
+        if (d < least) {
+            least = d;
+            *which = i;
+        }
+    }
+    return least;
+}
+
+// ---- surfaces ----
+
+// A point of a collider's surface, and the way out of it there.
+typedef struct spot {
+    double x[3], out[3];
+} spot;
+
+static void go(const spot *s, double way, double out[3])
+{
+    for (int a = 0; a < 3; a++) {
+        out[a] = s->x[a] + way * s->out[a];
+    }
+}
+
+// Go to the surface from s->x. @return false when it is not found, or something covers it
+static bool find_surface(const view *v, int collider, spot *s)
+{
+    for (int turn = 0; turn < 32; turn++) {
+        const double d = rp_collider_look(&v->world->collider[collider], s->x, s->out);
+        if (fabs(d) < 0.01 * v->h) {
+            double above[3];
+            int which;
+            go(s, 0.1 * v->h, above);
+            return solid(v, above, &which) > 0.0;
+        }
+        for (int a = 0; a < v->dim; a++) {
+            s->x[a] -= d * s->out[a];
+        }
+    }
+    return false;
+}
+
+// How far one comes from a surface, into it or out of it, until solid ends or begins again; `most`
+// when it does not.
+static double free_way(const view *v, const spot *s, double sign, double most, int *hit)
+{
+    const double step = 0.125 * v->h;
+    for (double way = step; way < most; way += step) {
+        double x[3];
+        go(s, sign * way, x);
+        if (sign * solid(v, x, hit) < 0.0) {
+            return way;
+        }
+    }
+    return most;
+}
+
+static double thickness(const view *v, const spot *s)
+{
+    int hit;
+    return free_way(v, s, -1.0, THIN * v->h, &hit);
+}
+
+static double gap(const view *v, const spot *s, double most, int *other)
+{
+    return free_way(v, s, 1.0, most, other);
+}
+
+static bool draw_spot(view *v, int collider, const region *r, spot *s)
+{
+    for (int a = 0; a < 3; a++) {
+        s->x[a] = a < v->dim ? r->lower[a] + (r->upper[a] - r->lower[a]) * draw(v) : 0.0;
+    }
+    return find_surface(v, collider, s);
+}
+
+// ---- colliders ----
+
+typedef struct passage {
+    spot spot;
+    double width;
+    int other;
+} passage;
+
+// The narrowest place near a passage: random steps along the surface, ever smaller ones.
+static void narrow(view *v, int collider, passage *p)
+{
+    for (double reach = 4.0 * v->h; reach > 0.05 * v->h; reach *= 0.7) {
+        for (int i = 0; i < 8; i++) {
+            passage next = {.spot = p->spot};
+            for (int a = 0; a < v->dim; a++) {
+                next.spot.x[a] += reach * (2.0 * draw(v) - 1.0);
+            }
+            if (find_surface(v, collider, &next.spot)) {
+                next.width = gap(v, &next.spot, p->width, &next.other);
+                *p = next.width < p->width ? next : *p;
+            }
+        }
+    }
+}
+
+static void tell_gap(const view *v, int collider, const passage *p)
+{
+    const rp_collider *c = v->world->collider;
+    char who[96];
+    snprintf(who, sizeof who, "collider '%s'%s%s%s", c[collider].name,
+             p->other != collider ? " and collider '" : "",
+             p->other != collider ? c[p->other].name : "", p->other != collider ? "'" : "");
+    rp_log(RP_LOG_WARNING,
+           "%s leave%s a gap of about %.2g m at (%.3g, %.3g, %.3g), which is less than 2 dx: "
+           "sand will hardly flow through it",
+           who, p->other != collider ? "" : "s", p->width, p->spot.x[0], p->spot.x[1],
+           p->spot.x[2]);
+}
+
+// The narrowest passages from many places, looked at more closely; one is told per collider.
+static void look_at_gaps(view *v, int collider, passage *found, int count)
+{
+    passage worst = {.width = NARROW * v->h};
+    for (int i = 0; i < count; i++) {
+        narrow(v, collider, &found[i]);
+        // of two colliders, the first one tells
+        if (found[i].width >= TOUCH * v->h && found[i].width < worst.width &&
+            found[i].other >= collider) {
+            worst = found[i];
+        }
+    }
+    if (worst.width < NARROW * v->h) {
+        tell_gap(v, collider, &worst);
+    }
+}
+
+// Of passages next to each other the narrowest, of many the narrowest ones.
+static void keep_narrowest(const view *v, passage *kept, int *count, int most, const passage *p)
+{
+    int widest = 0;
+    for (int i = 0; i < *count; i++) {
+        const double *x = kept[i].spot.x, *y = p->spot.x;
+        if (hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]) < 4.0 * v->h) {
+            kept[i] = p->width < kept[i].width ? *p : kept[i];
+            return;
+        }
+        widest = kept[i].width > kept[widest].width ? i : widest;
+    }
+    if (*count < most) {
+        kept[(*count)++] = *p;
+    } else if (p->width < kept[widest].width) {
+        kept[widest] = *p;
+    }
+}
+
+static void look_at_collider(view *v, int collider, int samples)
+{
+    enum { KEPT = 64 };
+    const rp_collider *c = &v->world->collider[collider];
+    region r = nowhere;
+    double box[2][3];
+    if (rp_collider_bounds(c, v->dim, box[0], box[1])) {
+        include(&r, box[0], 2.0 * v->h);
+        include(&r, box[1], 2.0 * v->h);
+    } else {
+        r = v->all;
+    }
+    passage kept[KEPT];
+    spot thinnest = {0};
+    double least = INFINITY;
+    int count = 0, spots = 0, thin = 0;
+    for (int i = 0; i < samples; i++) {
+        passage p;
+        if (!draw_spot(v, collider, &r, &p.spot)) {
+            continue;
+        }
+        const double deep = thickness(v, &p.spot);
+        spots++;
+        thin += deep < THIN * v->h;
+        if (deep < least) {
+            least = deep;
+            thinnest = p.spot;
+        }
+        p.width = gap(v, &p.spot, 8.0 * v->h, &p.other);
+        if (p.width < 8.0 * v->h) {
+            keep_narrowest(v, kept, &count, KEPT, &p);
+        }
+    }
+    if (thin > THIN_SHARE * spots) {
+        rp_log(RP_LOG_WARNING,
+               "collider '%s' is thinner than 4 dx over %.0f %% of its surface, about %.2g m at "
+               "(%.3g, %.3g, %.3g): sand on one side will feel sand on the other",
+               c->name, 100.0 * thin / spots, least, thinnest.x[0], thinnest.x[1], thinnest.x[2]);
+    }
+    look_at_gaps(v, collider, kept, count);
+}
+
+// ---- particles ----
+
+static bool is_in_sink(const rp_world *world, const double x[3])
+{
+    for (int i = 0; i < world->sinks; i++) {
+        if (rp_shape_distance(world->sink[i], x, NULL) <= 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// To the next collider or sink.
+static double to_anything(const view *v, const double x[3])
+{
+    int which;
+    double least = solid(v, x, &which);
+    for (int i = 0; i < v->world->sinks; i++) {
+        least = fmin(least, rp_shape_distance(v->world->sink[i], x, NULL));
+    }
+    return least;
+}
+
+// Does what falls from here land somewhere? When that is hard to tell, it does.
+static bool lands(const view *v, const double x[3], const double down[3])
+{
+    const double far = 1e6 * v->h;
+    double way = 0.0;
+    for (int turn = 0; turn < 1000 && way < far; turn++) {
+        double at[3];
+        for (int a = 0; a < 3; a++) {
+            at[a] = x[a] + way * down[a];
+        }
+        const double d = to_anything(v, at);
+        if (d <= 0.0) {
+            return true;
+        }
+        way += fmax(d, 0.25 * v->h);
+    }
+    return way < far;
+}
+
+static bool is_outside(const rp_domain *domain, const double x[3], int dim)
+{
+    for (int a = 0; a < dim && domain->set; a++) {
+        if (x[a] < domain->lower[a] || x[a] > domain->upper[a]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The border of the domain, or space that comes round, ends every fall.
+static bool is_bounded_below(const rp_world *world, const double down[3])
+{
+    for (int a = 0; a < world->def.dimension; a++) {
+        const double border = down[a] > 0.0 ? world->domain.upper[a] : world->domain.lower[a];
+        const bool closed = world->domain.set && isfinite(border);
+        if (fabs(down[a]) > 1e-6 && (closed || world->def.period[a] > 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Particles that share a fate, and one of them.
+typedef struct fate {
+    int64_t count;
+    double x[3];
+} fate;
+
+static void befall(fate *f, const rp_plan_block *block)
+{
+    if (f->count == 0) {
+        memcpy(f->x, block->x, sizeof f->x);
+    }
+    f->count += block->count;
+}
+
+static void tell_fate(const fate *f, int64_t seen, const char *what)
+{
+    if (f->count > 0) {
+        rp_log(RP_LOG_WARNING,
+               "about %.3g %% of the particles at the start, such as the one at "
+               "(%.3g, %.3g, %.3g), %s",
+               100.0 * (double)f->count / (double)seen, f->x[0], f->x[1], f->x[2], what);
+    }
+}
+
+// A particle of each block stands for all of them.
+static rp_result look_at_particles(const view *v)
+{
+    enum { LOOKS = 2000 };
+    const rp_world *world = v->world;
+    const rp_plan_block *block = world->plan.buffer.data;
+    const size_t stride = world->plan.used / LOOKS + 1;
+    double down[3];
+    RP_TRY(rp_world_gravity(world, down));
+    const double g = sqrt(down[0] * down[0] + down[1] * down[1] + down[2] * down[2]);
+    for (int a = 0; a < 3; a++) {
+        down[a] /= g > 0.0 ? g : 1.0;
+    }
+    const bool falls = g > 0.0 && !is_bounded_below(world, down);
+    fate outside = {0}, sunk = {0}, falling = {0};
+    int64_t seen = 0;
+    size_t number = 0;
+    for (size_t i = 0; i < world->plan.size; i++) {
+        if (block[i].count == 0 || number++ % stride != 0) {
+            continue;
+        }
+        seen += block[i].count;
+        if (is_outside(&world->domain, block[i].x, v->dim)) {
+            befall(&outside, &block[i]);
+        } else if (is_in_sink(world, block[i].x)) {
+            befall(&sunk, &block[i]);
+        } else if (falls && !lands(v, block[i].x, down)) {
+            befall(&falling, &block[i]);
+        }
+    }
+    tell_fate(&outside, seen, "are outside of the domain");
+    tell_fate(&sunk, seen, "are inside a sink and will vanish at once");
+    tell_fate(&falling, seen, "have nothing below them to land on and will fall without end");
+    return RP_OK;
+}
+
+// ---- all of it ----
+
+static region everything(const rp_world *world)
+{
+    region all = nowhere;
+    const rp_plan_block *block = world->plan.buffer.data;
+    for (size_t i = 0; i < world->plan.size; i++) {
+        if (block[i].count > 0) {
+            include(&all, block[i].x, 8.0 * world->def.dx);
+        }
+    }
+    for (int i = 0; i < world->emitters; i++) {
+        const double(*site)[3] = world->emitter[i].site.data;
+        for (int k = 0; k < world->emitter[i].sites; k++) {
+            include(&all, site[k], 8.0 * world->def.dx);
+        }
+    }
+    for (int i = 0; i < world->colliders; i++) {
+        double box[2][3];
+        if (rp_collider_bounds(&world->collider[i], world->def.dimension, box[0], box[1])) {
+            include(&all, box[0], 8.0 * world->def.dx);
+            include(&all, box[1], 8.0 * world->def.dx);
+        }
+    }
+    return all;
+}
+
+rp_result rp_world_foresee(rp_world *world)
+{
+    enum { SAMPLES = 20000, EACH_MOST = 4000 };
+    if (!world->def.plan) {
+        return rp_fail(RP_ERR_ARGUMENT, "this world is not planned: set rp_world_def.plan");
+    }
+    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    view v = {
+        .world = world, .h = world->def.dx, .dim = world->def.dimension, .all = everything(world)};
+    const bool somewhere = v.all.lower[0] <= v.all.upper[0];
+    const int each = world->colliders > 0 ? SAMPLES / world->colliders : 0;
+    for (int i = 0; i < world->colliders && somewhere; i++) {
+        look_at_collider(&v, i, each < EACH_MOST ? each : EACH_MOST);
+    }
+    return look_at_particles(&v);
+}

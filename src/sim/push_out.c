@@ -1,0 +1,156 @@
+// Particles that have sunk into colliders.
+//
+// Nodes inside a collider stop, nodes outside do not know of it yet, and a particle between the two
+// moves with the mean: what hits a wall fast and loosely sinks in by up to a cell before it is
+// stopped, and would stay there. It is put back to where the grid cannot tell the difference, with
+// the same velocity. That changes its angular momentum, which the collider gets. Only sand is put
+// back: grains may go anywhere, while parts of an elastic body belong to each other, and some may
+// be held inside a sticky collider on purpose.
+#include "base/result.h"
+#include "base/threads.h"
+#include "sim/world.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double DEPTH = 0.25; // [cells] that a particle may be inside a collider
+
+// How deep beyond what is allowed a place is [m], and the way out.
+static double excess(const rp_world *world, int collider, const double x[3], double out[3])
+{
+    const double phi = rp_collider_look(&world->collider[collider], x, out);
+    return -DEPTH * world->def.dx - phi;
+}
+
+// Dead ones are none.
+static bool is_sand(const rp_world *world, rp_local slot)
+{
+    const uint16_t group = *(uint16_t *)rp_set_at(&world->set, RP_COL_GROUP, slot, 0);
+    return group != RP_GROUP_DEAD &&
+           world->material[rp_set_group(&world->set)[group].material].kind == RP_SAND;
+}
+
+// Can a particle of this page be in it? From the page's middle, with what may stick out.
+static bool is_near(const rp_world *world, int collider, const rp_page *page)
+{
+    const rp_layout *l = &world->set.layout;
+    double middle[3] = {0}, reach2 = 0.0;
+    for (int a = 0; a < l->dim; a++) {
+        const double half = 0.5 * l->cells[a] + 2.0;
+        middle[a] = l->h * (page->block[a] * l->cells[a] + 0.5 * l->cells[a] + l->shift);
+        reach2 += half * half;
+    }
+    return rp_collider_distance(&world->collider[collider], middle) < l->h * sqrt(reach2);
+}
+
+static void place_of(const rp_set *set, const rp_page *page, rp_local slot, double x[3])
+{
+    x[2] = 0.0;
+    for (int a = 0; a < set->layout.dim; a++) {
+        x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, page);
+    }
+}
+
+// ---- who has sunk: all pages, in parallel ----
+
+typedef struct search {
+    const rp_world *world;
+    bool *sunk; // [page]: does it hold such a particle?
+} search;
+
+static void search_page(void *context, int64_t index, int thread)
+{
+    (void)thread;
+    const search *s = context;
+    const rp_set *set = &s->world->set;
+    const rp_page *page = &rp_set_page(set)[index];
+    bool found = false;
+    for (int c = 0; c < s->world->colliders && !found; c++) {
+        for (rp_local i = 0; i < page->count && !found && is_near(s->world, c, page); i++) {
+            double x[3], out[3];
+            place_of(set, page, page->first + i, x);
+            found = excess(s->world, c, x, out) > 0.0 && is_sand(s->world, page->first + i);
+        }
+    }
+    s->sunk[index] = found;
+}
+
+// ---- back to the surface: few pages, in their order, since colliders add up what they get ----
+
+// Angular momentum about the collider that a particle loses by being moved goes to the collider.
+static void give_turn(rp_world *world, int collider, const rp_page *page, rp_local slot,
+                      const double way[3])
+{
+    const rp_set *set = &world->set;
+    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+    double p[3] = {0};
+    for (int a = 0; a < set->layout.dim; a++) {
+        p[a] = rp_set_group(set)[group].mass * rp_set_value(set, RP_COL_VELOCITY, slot, a, page);
+    }
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        world->step_load[collider][3 + a] -= way[b] * p[c] - way[c] * p[b];
+    }
+}
+
+static void push_particle(rp_world *world, const rp_page *page, rp_local slot, double *most)
+{
+    double x[3], from[3];
+    if (!is_sand(world, slot)) {
+        return;
+    }
+    place_of(&world->set, page, slot, x);
+    memcpy(from, x, sizeof from);
+    bool pushed = false;
+    // what is in a corner between two is pushed by both
+    for (int turn = 0; turn < 2; turn++) {
+        for (int c = 0; c < world->colliders; c++) {
+            double out[3], way[3] = {0};
+            const double much = excess(world, c, x, out);
+            if (much <= 0.0) {
+                continue;
+            }
+            for (int a = 0; a < world->def.dimension; a++) {
+                way[a] = much * out[a];
+                x[a] += way[a];
+            }
+            give_turn(world, c, page, slot, way);
+            pushed = true;
+        }
+    }
+    if (pushed) {
+        rp_set_move(&world->set, page, slot, x);
+        *most = fmax(*most, sqrt((x[0] - from[0]) * (x[0] - from[0]) +
+                                 (x[1] - from[1]) * (x[1] - from[1]) +
+                                 (x[2] - from[2]) * (x[2] - from[2])));
+    }
+}
+
+rp_result rp_world_push_out(rp_world *world)
+{
+    rp_set *set = &world->set;
+    if (world->colliders == 0) {
+        return RP_OK;
+    }
+    for (int i = 0; i < world->colliders; i++) {
+        world->collider[i].begin = world->collider[i].end; // where they are now
+    }
+    rp_arena_reset(&world->scratch);
+    search s = {.world = world};
+    s.sunk = rp_arena_get(&world->scratch, (size_t)set->pages * sizeof *s.sunk, "pages of walls");
+    if (s.sunk == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    rp_parallel_for(world->threads, set->pages, 16, search_page, &s);
+    double most = 0.0;
+    for (rp_local p = 0; p < set->pages; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (rp_local i = 0; i < page->count && s.sunk[p]; i++) {
+            push_particle(world, page, page->first + i, &most);
+        }
+    }
+    if (most > 0.0) {
+        rp_set_travelled(set, most / set->layout.h);
+    }
+    return RP_OK;
+}

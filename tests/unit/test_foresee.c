@@ -1,0 +1,207 @@
+// Warnings before a run, and steps that moving colliders bound.
+#include "check.h"
+#include "repose/repose.h"
+#include "scene_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// All warnings of one scene, a line each.
+static char warnings[4096];
+
+static void gather(rp_log_level level, const char *message, void *context)
+{
+    (void)context;
+    if (level == RP_LOG_WARNING) {
+        const size_t length = strlen(warnings);
+        snprintf(warnings + length, sizeof warnings - length, "%s\n", message);
+    }
+}
+
+static void foresee(const char *text)
+{
+    rp_scene *scene = scene_of(text);
+    rp_scene_world_def def = rp_default_scene_world_def();
+    rp_world *world;
+    def.plan = true;
+    warnings[0] = '\0';
+    CHECK_OK(rp_scene_create_world(scene, &def, &world));
+    rp_set_log_hook(gather, NULL);
+    const rp_result result = rp_world_foresee(world);
+    rp_set_log_hook(NULL, NULL);
+    CHECK_OK(result);
+    rp_world_destroy(world);
+    rp_scene_free(scene);
+}
+
+#define GROUND                                                                                     \
+    "collider { name = 'ground', shape = half_space { point = {0,0,0}, normal = {0,1,0} } }\n"
+#define HEAP                                                                                       \
+    "particles { material = material.sand {}, shape = box { min = {-1,0,-1}, max = {1,1,1} } }\n"
+
+static void what_is_fine_is_not_told(void)
+{
+    static const char *const scenes[] = {
+        START HEAP GROUND,
+        // a ball on the ground, a cone, walls that reach into the ground, a thick bowl
+        START HEAP GROUND "collider { shape = sphere { center = {3,0.5,0}, radius = 0.5 } }\n"
+                          "collider { shape = cone { base = {-3,0,0}, radius = 1, height = 1 } }\n"
+                          "collider { shape = box { min = {-1,-1,2}, max = {1,1,2.5} } }\n",
+        START "particles { material = material.sand {}, shape = box { min = {-1,-1,-1}, max = "
+              "{1,0,1} } }\n"
+              "collider { shape = invert(box { min = {-1,-1,-1}, max = {1,1,1} }) }\n",
+        // nothing pulls, so nothing falls
+        "scene { dx = 0.1, frames = 1, gravity = {0,0,0} }\n" HEAP,
+        // the domain, space that comes round and a sink end a fall
+        START "domain { min = {-2,-1,-2}, max = {2,2,2}, leave = 'remove' }\n" HEAP,
+        "scene { dx = 0.125, frames = 1 }\n"
+        "domain { min = {0,0,0}, max = {2,2,2}, periodic = {false, true, false} }\n"
+        "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n",
+        START HEAP "sink { shape = half_space { point = {0,-3,0}, normal = {0,1,0} } }\n",
+    };
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        check_context("scene %zu", i);
+        CHECK_HELPER(foresee(scenes[i]));
+        check_context("scene %zu: %s", i, warnings);
+        CHECK(warnings[0] == '\0');
+    }
+}
+
+static void what_will_go_wrong_is_told(void)
+{
+    static const struct {
+        const char *text, *sentence, *detail;
+    } scenes[] = {
+        {START HEAP GROUND
+         "collider { name = 'sheet', shape = box { min = {2,0,-1}, max = {2.2,2,1} } }\n",
+         "collider 'sheet' is thinner than 4 dx over ", "about 0.2 m at"},
+        {START HEAP GROUND
+         "collider { name = 'bowl', shape = revolve { base = {4,1,0}, thickness = 0.3,\n"
+         "  profile = { {0.4, 0}, {1, 0.2}, {1.5, 1} } } }\n",
+         "collider 'bowl' is thinner than 4 dx", "of its surface, about 0.3 m"},
+        {START HEAP GROUND
+         "collider { name = 'left', shape = box { min = {3,0,-1}, max = {4,2,1} } }\n"
+         "collider { name = 'right', shape = box { min = {4.12,0,-1}, max = {5,2,1} } }\n",
+         "collider 'left' and collider 'right' leave a gap of about 0.1", "less than 2 dx"},
+        // the neck of a funnel: a small part of the surface
+        {START HEAP GROUND
+         "local block = cylinder { base = {5,1,0}, radius = 2, height = 3 }\n"
+         "local funnel = cone { base = {5,4.1,0}, radius = 1.5, height = 2, axis = {0,-1,0} }\n"
+         "local neck = cylinder { base = {5,0.5,0}, radius = 0.07, height = 3 }\n"
+         "collider { name = 'funnel', shape = subtract(block, funnel, neck) }\n",
+         "collider 'funnel' leaves a gap of about 0.1", "less than 2 dx"},
+        {START HEAP, "about 100 % of the particles", "nothing below them to land on"},
+        {START
+         "particles { material = material.sand {}, shape = box { min = {0,1,0}, max = {2,2,1} } }\n"
+         "collider { shape = box { min = {-1,0,-1}, max = {1,0.6,2} } }\n",
+         "% of the particles at the start", "nothing below them to land on"},
+        {START "domain { min = {0,-9,-9}, max = {9,9,9}, leave = 'remove' }\n" HEAP GROUND,
+         "% of the particles at the start", "are outside of the domain"},
+        {START HEAP GROUND "sink { shape = box { min = {-1,-1,-1}, max = {1,2,1} } }\n",
+         "about 100 %", "are inside a sink and will vanish at once"},
+    };
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+        check_context("scene %zu", i);
+        CHECK_HELPER(foresee(scenes[i].text));
+        check_context("scene %zu: %s", i, warnings);
+        CHECK(strstr(warnings, scenes[i].sentence) != NULL);
+        CHECK(strstr(warnings, scenes[i].detail) != NULL);
+        CHECK(strchr(warnings, '\n') == strrchr(warnings, '\n')); // one and no other
+    }
+}
+
+static void only_plans_are_foreseen(void)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_world *world;
+    def.dx = 0.1;
+    CHECK_OK(rp_world_create(&def, &world));
+    CHECK_ERROR(rp_world_foresee(world), RP_ERR_ARGUMENT, "not planned");
+    rp_world_destroy(world);
+}
+
+// ---- steps ----
+
+static rp_result fly(void *context, double t, rp_pose *out)
+{
+    out->position[0] = *(double *)context * t;
+    return RP_OK;
+}
+
+static rp_result leap(void *context, double t, rp_pose *out)
+{
+    out->position[0] = t < *(double *)context ? 0.0 : 10.0;
+    return RP_OK;
+}
+
+// A block of sand at (1..2, 0..1) without weight, and a ball at the origin.
+static rp_world *block_and_ball(rp_pose_of_time motion)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_material_def sand = rp_default_sand_def();
+    rp_box_def box = rp_default_box_def();
+    rp_collider_def ball = rp_default_collider_def();
+    rp_world *world;
+    rp_shape *shape;
+    const double center[3] = {0.0, 0.5, 0.0};
+    def.dimension = 2;
+    def.dx = 0.1;
+    def.gravity[1] = 0.0;
+    sand.young = 1e3;
+    box.lower[0] = 1.0;
+    box.upper[0] = 2.0;
+    box.upper[1] = 1.0;
+    rp_result result = rp_world_create(&def, &world);
+    result = result == RP_OK ? rp_world_add_material(world, &sand, &box.material) : result;
+    result = result == RP_OK ? rp_world_add_box(world, &box, NULL) : result;
+    result = result == RP_OK ? rp_shape_sphere(center, 0.4, &shape) : result;
+    ball.shape = shape;
+    ball.motion = motion;
+    result = result == RP_OK ? rp_world_add_collider(world, &ball) : result;
+    rp_shape_release(shape);
+    if (result != RP_OK) {
+        check_record(__FILE__, __LINE__, "no world: %s", rp_last_error());
+    }
+    return world;
+}
+
+// Catches a collider that passes over sand between two steps: where they meet, the ball goes at
+// most a cell a step, and its first contact with sand at rest is within a cell of the sand.
+static void a_fast_collider_takes_short_steps(void)
+{
+    double speed = 30.0;
+    rp_stats stats;
+    rp_world *world = block_and_ball((rp_pose_of_time){fly, &speed});
+    bool met = false;
+    for (int i = 0; i < 60; i++) {
+        CHECK_OK(rp_world_step(world));
+        rp_world_stats(world, &stats);
+        const double front = 0.4 + speed * stats.time;
+        if (front > 1.1 && front < 2.0) {
+            check_context("step %d, t = %g s, bounded by %s", i, stats.time,
+                          rp_limiter_name(stats.limiter));
+            CHECK(speed * stats.dt <= 0.1 * (1.0 + 1e-9));
+            met = true;
+        }
+    }
+    CHECK(met);
+    rp_world_destroy(world);
+}
+
+static void a_collider_that_leaps_does_not_stop_the_run(void)
+{
+    double when = 0.1;
+    rp_stats stats;
+    rp_world *world = block_and_ball((rp_pose_of_time){leap, &when});
+    for (int frame = 0; frame < 6; frame++) {
+        CHECK_OK(rp_world_run_frame(world));
+    }
+    rp_world_stats(world, &stats);
+    CHECK(stats.step < 1000);
+    rp_world_destroy(world);
+}
+
+TEST_MAIN(TEST(what_is_fine_is_not_told), TEST(what_will_go_wrong_is_told),
+          TEST(only_plans_are_foreseen), TEST(a_fast_collider_takes_short_steps),
+          TEST(a_collider_that_leaps_does_not_stop_the_run))
