@@ -182,6 +182,19 @@ static const char STATS_HEADER[] =
     "mass_kg,momentum_x_kg_m_s,"
     "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
     "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s,hold_s\n";
+static const char ENERGY_HEADER[] =
+    ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J\n";
+
+// Runs that keep account of energy have more columns.
+static const char *stats_header(const rp_world *world)
+{
+    static char all[sizeof STATS_HEADER + sizeof ENERGY_HEADER];
+    if (!world->def.energy) {
+        return STATS_HEADER;
+    }
+    snprintf(all, sizeof all, "%.*s%s", (int)sizeof STATS_HEADER - 2, STATS_HEADER, ENERGY_HEADER);
+    return all;
+}
 
 static const char FORCES_HEADER[] =
     "frame,time_s,collider,name,x_m,y_m,z_m,qx,qy,qz,qw,force_x_N,force_y_N,force_z_N,torque_x_N_m,"
@@ -231,6 +244,12 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
     }
     at = put_number(at, writing);
     at = put_number(at, g->held);
+    if (g->def->world->def.energy) {
+        rp_energy e;
+        rp_world_energy(g->def->world, &e);
+        const double lost[] = {e.affine, e.plastic, e.contact, e.friction, e.transfer, e.stepping};
+        at = put_numbers(at, lost, sizeof lost / sizeof lost[0]);
+    }
     strcpy(at, "\n");
     return RP_OK;
 }
@@ -377,7 +396,8 @@ static rp_result start_new(go *g)
         return rp_file_cannot("make", path, errno);
     }
     rp_folder_path(&g->run->folder, "stats.csv", path);
-    RP_TRY(rp_file_write_all(path, STATS_HEADER, strlen(STATS_HEADER)));
+    const char *header = stats_header(g->def->world);
+    RP_TRY(rp_file_write_all(path, header, strlen(header)));
     rp_folder_path(&g->run->folder, "forces.csv", path);
     RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
     RP_TRY(settle(g));
@@ -432,7 +452,7 @@ static rp_result start_again(go *g)
     rp_state_free(state);
     RP_TRY(result);
     note_other_machine(g);
-    RP_TRY(rp_table_cut(folder, "stats.csv", STATS_HEADER, g->run->newest_frame));
+    RP_TRY(rp_table_cut(folder, "stats.csv", stats_header(g->def->world), g->run->newest_frame));
     RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
     RP_TRY(tidy_up(g));
     RP_TRY(write_record(g, "running"));

@@ -183,8 +183,44 @@ static void note_loads(rp_world *world, bool frame_ends)
     }
 }
 
+// What the particles have: kinetic energy with APIC's part, elastic and potential [J].
+typedef struct funds {
+    double kinetic, elastic, potential;
+} funds;
+
+static funds count_funds(rp_world *world, const double gravity[3])
+{
+    rp_totals t;
+    rp_world_totals(world, &t);
+    world->energy.affine = rp_world_affine(world);
+    funds f = {.kinetic = t.kinetic + world->energy.affine, .elastic = t.elastic};
+    for (int a = 0; a < 3; a++) {
+        f.potential -= t.mass * gravity[a] * t.center[a];
+    }
+    return f;
+}
+
+// docs/theory.md (41) to (44)
+static void book(rp_energy *e, const rp_ledger *l, const funds *before, const funds *after)
+{
+    const double transfer = before->kinetic - l->before + l->after - after->kinetic;
+    const double all = before->kinetic + before->elastic + before->potential + l->field -
+                       after->kinetic - after->elastic - after->potential;
+    e->transfer += transfer;
+    e->contact += l->contact - l->rubbed;
+    e->friction += l->rubbed;
+    e->plastic += l->plastic;
+    e->stepping += all - transfer - l->contact - l->plastic;
+}
+
 rp_result rp_world_solve(rp_world *world, rp_step *step)
 {
+    rp_ledger ledger = {0};
+    funds before = {0};
+    if (world->def.energy) {
+        before = count_funds(world, step->gravity);
+        step->ledger = &ledger;
+    }
     memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
     rp_arena_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
@@ -197,6 +233,10 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
         return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
                        (long long)world->time.step, step->dt,
                        rp_limiter_name(world->stats.limiter));
+    }
+    if (result == RP_OK && world->def.energy) {
+        const funds after = count_funds(world, step->gravity);
+        book(&world->energy, &ledger, &before, &after);
     }
     if (result == RP_OK) {
         world->newborn_speed = world->newborn_gradient = 0.0;

@@ -134,6 +134,9 @@ static void register_state(rp_world *world)
     rp_registry_add(r, "stats/left", &stats->left, sizeof stats->left);
     rp_registry_add(r, "stats/clamped", &stats->clamped, sizeof stats->clamped);
     rp_registry_add_table(r, "emitters/layers", world->layers, 1);
+    if (world->def.energy) {
+        rp_registry_add(r, "world/energy", &world->energy, sizeof world->energy);
+    }
     rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
     rp_registry_add(r, "stats/dt", &stats->dt, sizeof stats->dt);
     rp_registry_add(r, "stats/limiter", &stats->limiter, sizeof stats->limiter);

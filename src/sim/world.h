@@ -124,6 +124,8 @@ double rp_world_time(const rp_world *world);
 rp_result rp_world_gravity(const rp_world *world, double out[3]);
 // All that a solver may see of this world; the length of the step is not chosen yet.
 rp_step rp_world_make_step(rp_world *world, rp_matter *matter);
+// Kinetic energy of what APIC carries besides velocities [J].
+double rp_world_affine(const rp_world *world);
 // Take the step with the solver and note what came of it, time apart.
 rp_result rp_world_solve(rp_world *world, rp_step *step);
 // Refuses planned and failed worlds.

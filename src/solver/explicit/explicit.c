@@ -32,8 +32,12 @@ static void explicit_register(void *state, rp_registry *registry)
     rp_registry_add(registry, "explicit/extremes", state, sizeof(explicit_state));
 }
 
-// FLIP needs the velocity before the forces, so forces are scattered apart.
-static int explicit_channels(const rp_world_def *def) { return def->transfer == RP_FLIP ? 2 : 1; }
+// FLIP needs the velocity before the forces, and so does the account of energy: forces are then
+// scattered apart.
+static int explicit_channels(const rp_world_def *def)
+{
+    return def->transfer == RP_FLIP || def->energy ? 2 : 1;
+}
 
 // docs/theory.md (30) to (32)
 static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT])
@@ -72,6 +76,7 @@ typedef struct loops {
     double *dropped;        // [node page]
     double (*push)[3]; // [node page][node]: what the field of accelerations adds [m/s]; or NULL
     rp_touches touches;
+    rp_ledger *ledger; // [node page]; NULL: nobody asks
 } loops;
 
 static rp_transfer_job transfer_job(const rp_step *step, int set)
@@ -86,7 +91,8 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .transfer = step->transfer,
                              .flip = step->flip,
                              .seed = step->seed,
-                             .step = (uint64_t)step->time.step};
+                             .step = (uint64_t)step->time.step,
+                             .account = step->ledger != NULL};
 }
 
 static void p2g_page(void *ctx, int64_t page, int thread)
@@ -175,6 +181,39 @@ static void add_push(const loops *l, rp_local page)
     }
 }
 
+static double node_at(const rp_grid *grid, rp_channel_id channel, rp_local page, int n, int comp)
+{
+    const void *nodes = rp_grid_nodes(grid, channel, page);
+    const int at = n * RP_QUAD + comp;
+    return grid->layout.precision == RP_SINGLE ? (double)((const float *)nodes)[at]
+                                               : ((const double *)nodes)[at];
+}
+
+enum { NODES_MOST = 256 }; // of a block
+
+// What a page's nodes do in the step, docs/theory.md (42). An impulse works with the mean of the
+// velocities before and after: then what a floor holds at rest costs nothing.
+static void keep_account(const loops *l, rp_local page, double (*forced)[3])
+{
+    const rp_grid *grid = l->step->grid;
+    rp_ledger *own = &l->ledger[page];
+    *own = (rp_ledger){0};
+    for (int n = 0; n < grid->layout.nodes; n++) {
+        const double m = node_at(grid, RP_CH_MOMENTUM, page, n, 3);
+        const double *push =
+            l->push != NULL ? l->push[(size_t)page * (size_t)grid->layout.nodes + (size_t)n] : NULL;
+        for (int a = 0; a < grid->layout.dim && m > 0.0; a++) {
+            const double before = node_at(grid, RP_CH_IMPULSE, page, n, a);
+            const double after = node_at(grid, RP_CH_MOMENTUM, page, n, a);
+            const double mean = 0.5 * (before + after);
+            own->before += 0.5 * m * before * before;
+            own->after += 0.5 * m * after * after;
+            own->contact += m * (forced[n][a] - after) * mean;
+            own->field += push != NULL ? m * push[a] * mean : 0.0;
+        }
+    }
+}
+
 static void grid_page(void *ctx, int64_t page, int thread)
 {
     (void)thread;
@@ -190,7 +229,16 @@ static void grid_page(void *ctx, int64_t page, int thread)
     if (l->push != NULL) {
         add_push(l, (rp_local)page);
     }
+    double forced[NODES_MOST][3];
+    for (int n = 0; n < grid->layout.nodes && l->ledger != NULL; n++) {
+        for (int a = 0; a < grid->layout.dim; a++) {
+            forced[n][a] = node_at(grid, RP_CH_MOMENTUM, (rp_local)page, n, a);
+        }
+    }
     rp_touches_apply(&l->touches, grid, (rp_local)page, step->dt);
+    if (l->ledger != NULL) {
+        keep_account(l, (rp_local)page, forced);
+    }
     if (grid->channels > RP_CH_IMPULSE) {
         step->kernels->change(grid, (rp_local)page);
     }
@@ -293,6 +341,13 @@ static rp_result explicit_step(void *state, rp_step *step)
     if (l.dropped == NULL || l.report == NULL) {
         return RP_ERR_MEMORY;
     }
+    if (step->ledger != NULL) {
+        l.ledger = rp_arena_get(step->scratch, (size_t)step->grid->pages * sizeof *l.ledger,
+                                "energies of pages");
+        if (l.ledger == NULL) {
+            return RP_ERR_MEMORY;
+        }
+    }
     RP_TRY(find_push(&l));
     RP_TRY(rp_touches_find(&l.touches, step->collider, step->colliders, step->grid, step->threads,
                            step->scratch));
@@ -308,7 +363,13 @@ static rp_result explicit_step(void *state, rp_step *step)
     for (rp_local p = 0; p < step->grid->pages; p++) {
         step->stats->dropped_momentum += l.dropped[p];
     }
-    rp_touches_sum(&l.touches, step->grid->pages, step->load);
+    const double rubbed = rp_touches_sum(&l.touches, step->grid->pages, step->load);
+    for (rp_local p = 0; p < step->grid->pages && l.ledger != NULL; p++) {
+        step->ledger->before += l.ledger[p].before;
+        step->ledger->contact += l.ledger[p].contact;
+        step->ledger->after += l.ledger[p].after;
+        step->ledger->field += l.ledger[p].field;
+    }
     stage_done(step->stats, RP_STAGE_GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
@@ -324,8 +385,14 @@ static rp_result explicit_step(void *state, rp_step *step)
             speed2 = fmax(speed2, l.report[p].speed2);
             gradient2 = fmax(gradient2, l.report[p].gradient2);
             move = fmax(move, l.report[p].move);
+            if (step->ledger != NULL) {
+                step->ledger->plastic += l.report[p].plastic;
+            }
         }
         rp_set_travelled(set, move);
+    }
+    if (step->ledger != NULL) {
+        step->ledger->rubbed = rubbed;
     }
     s->max_speed = step->stats->max_speed = sqrt(speed2);
     s->max_gradient = step->stats->max_gradient = sqrt(gradient2);
