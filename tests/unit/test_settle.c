@@ -22,7 +22,8 @@ static void make_layer(int dim, double friction, rp_prestress prestress, bool en
     def.energy = energy;
     sand.young = 3.537e6;
     sand.friction_coefficient = friction;
-    const double lower[3] = {0}, upper[3] = {0.2, 0.4, 0.1}, high[3] = {0.2, 1.0, 0.1};
+    const double lower[3] = {0.0, 0.0, -0.05}, upper[3] = {0.2, 0.4, 0.05},
+                 high[3] = {0.2, 1.0, 0.05};
     rp_shape *box;
     CHECK_OK(rp_shape_box(lower, upper, &box));
     CHECK_OK(rp_world_create(&def, out));
