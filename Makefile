@@ -9,9 +9,9 @@ PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
-	libassimp-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools clang
-PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
+	libassimp-dev libembree-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang
+PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
 .PHONY: build help deps deps-build deps-test demo test check-all bench validate faults fuzz coverage format format-check clean
@@ -36,14 +36,14 @@ demo: deps-build ## let a column of sand collapse and take its picture
 	@$(call configure,release)
 	@$(call build,release,repose-command)
 	build/release/bin/repose run column-collapse -o out/column-collapse --overwrite
-	build/release/bin/repose render out/column-collapse --preview -o heap.png
+	build/release/bin/repose render out/column-collapse -o heap.png
 	@echo "The picture is $(CURDIR)/heap.png"
 
 test: deps-test ## what must pass before a commit
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(call build_step,release,all)
-	@$(call step,release: tests,ctest --preset release)
+	@$(call step,release: tests,ctest --preset release -LE blender)
 	@$(call build_step,clang,all)
 	@$(call build_step,asan,unit_tests)
 	@$(call step,asan: unit tests,ctest --preset asan -L unit -E unit.bits)
@@ -83,7 +83,7 @@ coverage: deps ## which lines of src/ the tests reach
 	@$(call step,coverage: tests,ctest --preset coverage)
 	@gcovr --root . --filter src/ --exclude-directories '.*CompilerIdC' build/coverage
 
-SOURCES = $(shell find include src apps tests bench examples -name '*.[ch]' 2>/dev/null)
+SOURCES = $(shell find include src apps tests bench examples -name '*.[ch]' -o -name '*.cpp' 2>/dev/null)
 
 format: ## put the sources into the project's layout
 	@clang-format -i $(SOURCES)

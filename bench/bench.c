@@ -6,6 +6,8 @@
 // A column of sand, three times as high as wide, 8 particles per cell, is let go on rough ground.
 // `--warm` simulates that long before measuring, so that the heap has spread. The best of several
 // repeats counts: the machine may be shared, and noise only ever makes a run slower.
+#include "bench.h"
+
 #include <repose/repose.h>
 
 #include <math.h>
@@ -151,6 +153,10 @@ int main(int argc, char **argv)
 {
     options o = {.particles = 1e6, .order = 2, .threads = 0, .steps = 20, .repeat = 5};
     bool single_case = false;
+    if (argc == 2 && strcmp(argv[1], "render") == 0) {
+        bench_render();
+        return 0;
+    }
     for (int i = 1; i < argc; i += 2) {
         const char *value = need(argc, argv, i);
         single_case = true;
@@ -189,5 +195,6 @@ int main(int argc, char **argv)
             }
         }
     }
+    bench_render();
     return 0;
 }

@@ -1,6 +1,7 @@
 include(CMakeFindDependencyMacro)
 find_dependency(PNG)
 find_dependency(Threads)
+find_dependency(embree 3)
 find_dependency(PkgConfig)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)

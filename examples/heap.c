@@ -41,12 +41,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "Usage: heap FRAME.hdf PICTURE.png\n");
         return 2;
     }
-    const rp_preview_def preview = rp_default_preview_def();
+    const rp_render_def def = rp_default_render_def();
+    rp_render *render = NULL;
     rp_world *world = NULL;
     rp_result result = pour_heap(&world);
     if (result == RP_OK) result = write_frame(world, argv[1]);
-    if (result == RP_OK) result = rp_preview_frame(argv[1], &preview, argv[2]);
+    if (result == RP_OK) result = rp_render_open(argv[1], &def, &render);
+    if (result == RP_OK) result = rp_render_frame(render, -1, argv[2]);
     if (result != RP_OK) fprintf(stderr, "heap: %s\n", rp_last_error());
+    rp_render_close(render);
     rp_world_destroy(world);
     return result == RP_OK ? 0 : result == RP_ERR_FILE ? 4 : 3;
 }

@@ -170,6 +170,29 @@ static void print_option(const option *o, FILE *out)
     fputc('\n', out);
 }
 
+bool args_frames(const args *a, const char *name, int64_t *first, int64_t *last)
+{
+    const char *text = args_value(a, name);
+    if (text == NULL) {
+        return true;
+    }
+    char *rest = NULL;
+    const char *colon = strchr(text, ':');
+    bool right = colon != NULL;
+    if (right && colon != text) {
+        *first = strtoll(text, &rest, 10);
+        right = rest == colon && *first >= 0;
+    }
+    if (right && colon[1] != '\0') {
+        *last = strtoll(colon + 1, &rest, 10);
+        right = *rest == '\0' && *last >= *first;
+    }
+    if (!right) {
+        say_usage("%s: want FIRST:LAST, got '%s'", name, text);
+    }
+    return right;
+}
+
 void args_help(const command *c, FILE *out)
 {
     fprintf(out, "Usage: repose %s%s%s%s\n\n%s\n\nOptions:\n", c->name,

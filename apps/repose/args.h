@@ -58,6 +58,10 @@ double args_number(const args *a, const char *name, double least, double most, d
 int64_t args_integer(const args *a, const char *name, int64_t least, int64_t most,
                      int64_t otherwise, bool *wrong);
 
+// FIRST:LAST, either of which may be left out, into the two; untouched when the option was not
+// given. A wrong one is said. @return false then
+bool args_frames(const args *a, const char *name, int64_t *first, int64_t *last);
+
 void args_help(const command *c, FILE *out);
 void args_man(const command *const *commands, int count, FILE *out);
 void args_bash(const command *const *commands, int count, FILE *out);

@@ -18,7 +18,7 @@ static const option check_options[] = {
 typedef struct forecast {
     rp_scene_info info;
     rp_plan plan;
-    int64_t frames;
+    int64_t frames, poured;          // poured: by emitters, to the end
     size_t memory, most_memory;      // first frame, and an upper estimate [bytes]
     double frame_bytes, total_bytes; // on disk
     double steps;                    // per frame
@@ -58,12 +58,15 @@ static double measure_rate(int threads)
 static void look_ahead(forecast *f, int threads)
 {
     const rp_plan *p = &f->plan;
-    const double n = (double)p->particles;
+    const double poured = (double)f->poured, n = (double)p->particles + poured;
     f->memory = first_frame_bytes(p);
-    // sand that has spread lies in up to twice as many pages, and arrays have a quarter to spare
-    f->most_memory = f->memory + (size_t)(1.25 * (double)p->bytes);
+    // sand that has spread lies in up to twice as many pages, and arrays have a quarter to spare;
+    // what is poured takes about as much as what is there, and a frame is in memory once more
+    enum { EACH = 150, EACH_IN_FRAME = 110 };
+    f->most_memory =
+        f->memory + (size_t)(1.25 * (double)p->bytes + poured * (2.25 * EACH + EACH_IN_FRAME));
     // points as float64 on top of the state, the material, and the topology, which packs well
-    f->frame_bytes = (double)p->state_bytes + n * 14.0 + 40e3;
+    f->frame_bytes = (double)p->state_bytes + poured * EACH_IN_FRAME + n * 14.0 + 40e3;
     f->total_bytes = f->frame_bytes * (double)(f->frames + 1);
     f->steps = ceil(1.0 / (f->info.fps * p->dt));
     f->seconds = n * f->steps / measure_rate(threads);
@@ -107,7 +110,12 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
     char a[32], b[32];
     printf("scene          %s%s%s\n", path, f->info.title[0] != '\0' ? ": " : "", f->info.title);
     printf("method         %s\n", f->info.method);
-    printf("particles      %lld\n", (long long)p->particles);
+    printf("particles      %lld", (long long)p->particles);
+    if (f->poured > 0) {
+        printf(" at the start, and %lld are poured; what follows is with all of them",
+               (long long)f->poured);
+    }
+    putchar('\n');
     print_bytes((double)f->memory, a);
     print_bytes((double)f->most_memory, b);
     printf("memory         %s up to the first frame, up to about %s later\n", a, b);
@@ -125,12 +133,13 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
 static void print_json(const forecast *f)
 {
     const rp_plan *p = &f->plan;
-    printf("{\"particles\":%lld,\"memory_bytes\":%zu,\"memory_most_bytes\":%zu,\"frames\":%lld,"
+    printf("{\"particles\":%lld,\"poured\":%lld,\"memory_bytes\":%zu,\"memory_most_bytes\":%zu,"
+           "\"frames\":%lld,"
            "\"frame_bytes\":%.0f,\"total_bytes\":%.0f,\"dt\":%.17g,\"limiter\":\"%s\","
            "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g}\n",
-           (long long)p->particles, f->memory, f->most_memory, (long long)f->frames + 1,
-           f->frame_bytes, f->total_bytes, p->dt, rp_limiter_name(p->limiter), f->steps,
-           f->seconds);
+           (long long)p->particles, (long long)f->poured, f->memory, f->most_memory,
+           (long long)f->frames + 1, f->frame_bytes, f->total_bytes, p->dt,
+           rp_limiter_name(p->limiter), f->steps, f->seconds);
 }
 
 static int check_main(const args *a)
@@ -154,12 +163,12 @@ static int check_main(const args *a)
     rp_scene *scene;
     const rp_result result = rp_scene_load(&def, &scene);
     if (result != RP_OK) {
-        return say_error(result, false);
+        return say_no_scene(result, a->operand[0]);
     }
     rp_scene_get_info(scene, &f.info);
     f.frames = frames >= 0 ? frames : f.info.frames;
-    const int status = plan_scene(scene, memory, &f.plan);
-    if (status == 0 && f.plan.particles == 0) {
+    const int status = plan_scene(scene, memory, (double)f.frames / f.info.fps, &f.plan, &f.poured);
+    if (status == 0 && f.plan.particles == 0 && f.poured == 0) {
         say("warning: the scene has no particles at the start");
     }
     if (status == 0) {

@@ -325,9 +325,6 @@ static int column_length(lua_State *L)
 static int comps_of(const rp_frame *frame, const rp_frame_info *info, const char *name)
 {
     rp_frame_column_info about;
-    if (strcmp(name, "mass") == 0 || strcmp(name, "volume") == 0) {
-        return 1;
-    }
     for (int i = 0; i < info->columns && rp_frame_column(frame, i, &about) == RP_OK; i++) {
         if (strcmp(about.name, name) == 0) {
             return about.comps;

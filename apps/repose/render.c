@@ -1,31 +1,57 @@
-// repose render: a picture of a frame.
+// repose render: pictures of a run.
 #include "commands.h"
+#include "progress.h"
 #include "runs.h"
 #include "say.h"
 
-#include <repose/preview.h>
-#include <repose/run.h>
+#include <repose/render.h>
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static const option render_options[] = {
-    {.name = "--preview", .help = "the quick picture (the only kind there is so far)"},
+    {.name = "--preview", .help = "the same view in a tenth of the time, grainy"},
     {.name = "--frame", .value = "N", .help = "which frame of the run (the last)"},
     {.name = "-o",
      .value = "FILE",
      .help = "the picture (DIR.png, or FRAME.png beside the frame)",
      .words = "FILE"},
     {.name = "--size", .value = "WxH", .help = "its size in pixels (1280x720)"},
+    {.name = "--samples", .value = "N", .help = "of each pixel: more of them, less noise (64)"},
     {.name = "--camera",
      .value = "EYE/LOOK",
      .help = "where the camera stands and what it looks at, in metres:\n1,0.5,2/0,0.1,0 (as the "
              "scene says, else so that all is seen)"},
     {.name = "--fov", .value = "DEG", .help = "how much it sees from bottom to top (30)"},
-    {.name = "--radius", .value = "M", .help = "of a particle (from the distance between them)"},
+    {.name = "--color",
+     .value = "WHAT",
+     .help = "grains, speed, pressure, case, material, body, height, id, a column,\nor a component "
+             "of one such as velocity.y (grains)",
+     .words = "grains speed pressure case material body height id"},
+    {.name = "--range",
+     .value = "LOW,HIGH",
+     .help = "of the colours (what most particles of the run have)"},
+    {.name = "--no-legend", .help = "do not write what the colours mean"},
+    {.name = "--time", .help = "write the simulated time into the picture"},
+    {.name = "--shutter",
+     .value = "SHARE",
+     .help =
+         "of the time between two frames for which it is open, 0 to 1:\nblurs what is fast (0)"},
+    {.name = "--plot",
+     .value = "WHAT",
+     .help = "a diagram in place of the picture: yield shows principal stresses\nand the cone on "
+             "which sand yields",
+     .words = "yield"},
+    {.name = "--movie",
+     .help = "a movie (DIR.mp4) of all frames, by the ffmpeg program; pictures that\nare there "
+             "already in DIR.frames are kept"},
+    {.name = "--frames", .value = "A:B", .help = "of a movie: from frame A to frame B (all)"},
+    {.name = "--every", .value = "N", .help = "of a movie: each N-th frame only (1)"},
+    {.name = "--fps", .value = "N", .help = "of a movie: frames per second (as it happened)"},
+    {.name = "--radius", .value = "M", .help = "of a particle (from its volume)"},
+    {.name = "--threads", .value = "N", .help = "how many to use (all processors)"},
     {0},
 };
 
@@ -41,7 +67,7 @@ static const char *read_place(const char *text, double out[3], char end)
     return text;
 }
 
-static bool read_camera(const args *a, rp_preview_def *def)
+static bool read_camera(const args *a, rp_render_def *def)
 {
     const char *text = args_value(a, "--camera");
     if (text == NULL) {
@@ -56,7 +82,7 @@ static bool read_camera(const args *a, rp_preview_def *def)
     return true;
 }
 
-static bool read_size(const args *a, rp_preview_def *def)
+static bool read_size(const args *a, rp_render_def *def)
 {
     const char *text = args_value(a, "--size");
     char rest;
@@ -67,96 +93,137 @@ static bool read_size(const args *a, rp_preview_def *def)
     return true;
 }
 
-static void vector_of(const json_t *array, double out[3])
+static bool read_range(const args *a, rp_render_def *def)
 {
-    for (size_t i = 0; i < 3; i++) {
-        out[i] = json_number_value(json_array_get(array, i));
+    const char *text = args_value(a, "--range");
+    char rest;
+    def->has_range = text != NULL;
+    if (text != NULL && sscanf(text, "%lf,%lf%c", &def->range[0], &def->range[1], &rest) != 2) {
+        say_usage("--range: want LOW,HIGH, got '%s'", text);
+        return false;
     }
+    return true;
 }
 
-// What the scene says about the camera, unless the command line does.
-static void scene_camera(const json_t *record, const args *a, rp_preview_def *def)
+static bool read_plot(const args *a, rp_render_def *def)
 {
-    const json_t *camera = json_object_get(json_object_get(record, "about"), "camera");
-    if (!json_is_object(camera) || args_has(a, "--camera")) {
-        return;
+    const char *text = args_value(a, "--plot");
+    if (text != NULL && strcmp(text, "yield") != 0) {
+        say_usage("--plot: want yield, got '%s'", text);
+        return false;
     }
-    vector_of(json_object_get(camera, "eye"), def->eye);
-    vector_of(json_object_get(camera, "look_at"), def->look_at);
-    def->has_eye = def->has_look = true;
-    if (!args_has(a, "--fov")) {
-        def->fov = json_number_value(json_object_get(camera, "fov_degrees")) * (M_PI / 180.0);
-    }
+    def->plot = text != NULL ? RP_PLOT_YIELD : RP_PLOT_NONE;
+    return true;
 }
 
-// Which file to draw and where to: of a run its last frame or the one that is asked for.
-static int choose(const args *a, rp_preview_def *def, char frame[RUN_PATH], char png[RUN_PATH])
+static bool read_def(const args *a, rp_render_def *def)
 {
-    struct stat about;
     bool wrong = false;
+    *def = rp_default_render_def();
+    def->preview = args_has(a, "--preview");
+    def->samples = (int)args_integer(a, "--samples", 1, 65536, 0, &wrong);
+    def->threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
+    def->fov = args_number(a, "--fov", 1.0, 150.0, 0.0, &wrong) * (M_PI / 180.0);
+    def->radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
+    def->shutter = args_number(a, "--shutter", 0.0, 1.0, 0.0, &wrong);
+    def->color = args_value(a, "--color");
+    def->legend = !args_has(a, "--no-legend");
+    def->stamp = args_has(a, "--time");
+    return !wrong && read_camera(a, def) && read_size(a, def) && read_range(a, def) &&
+           read_plot(a, def);
+}
+
+// DIR and an ending, or what -o says.
+static void name_output(const args *a, const char *ending, char out[RUN_PATH])
+{
     const char *path = a->operand[0];
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') {
         length--;
     }
-    const int64_t number = args_integer(a, "--frame", 0, 999999, -1, &wrong);
-    if (wrong) {
+    if (args_has(a, "-o")) {
+        snprintf(out, RUN_PATH, "%s", args_value(a, "-o"));
+    } else {
+        snprintf(out, RUN_PATH, "%.*s%s", (int)length, path, ending);
+    }
+}
+
+typedef struct counter {
+    double began;
+    int64_t first; // that were there already; -1: not yet known
+    bool terminal;
+} counter;
+
+static void show_progress(void *context, int64_t done, int64_t frames)
+{
+    counter *c = context;
+    char left[32] = "";
+    if (c->first < 0) {
+        c->first = done;
+        c->began = wall_clock();
+        if (done > 0) {
+            say("%lld of %lld pictures are there already", (long long)done, (long long)frames);
+        }
+        return;
+    }
+    const double each = (wall_clock() - c->began) / (double)(done - c->first);
+    print_duration(each * (double)(frames - done), left);
+    fprintf(stderr, "%spicture %lld of %lld  %.2g s each  %s left%s", c->terminal ? "\r" : "",
+            (long long)done, (long long)frames, each, left, c->terminal ? "\033[K" : "\n");
+    if (c->terminal && done == frames) {
+        fputc('\n', stderr);
+    }
+}
+
+static int make_movie(const args *a, const rp_render *render, const char *mp4)
+{
+    bool wrong = false;
+    counter c = {.first = -1, .terminal = isatty(STDERR_FILENO)};
+    rp_movie_def def = rp_default_movie_def();
+    def.every = args_integer(a, "--every", 1, 1000000, 1, &wrong);
+    def.fps = args_number(a, "--fps", 0.1, 1000.0, 0.0, &wrong);
+    def.progress = show_progress;
+    def.context = &c;
+    if (wrong || !args_frames(a, "--frames", &def.first, &def.last)) {
         return EXIT_USAGE;
     }
-    if (stat(path, &about) != 0) {
-        say_usage("cannot read %s: there is no such file or folder", path);
-        return EXIT_FILE;
+    const rp_result result = rp_render_movie(render, &def, mp4);
+    if (result != RP_OK) {
+        return say_error(result, false);
     }
-    if (S_ISDIR(about.st_mode)) {
-        json_t *record;
-        const int status = run_record(path, &record);
-        if (status != 0) {
-            return status;
-        }
-        scene_camera(record, a, def);
-        json_decref(record);
-        const int64_t last = rp_run_last_frame(path);
-        if (last < 0 || number > last) {
-            return say_usage("%s has no frame %lld; its last is %lld", path, (long long)number,
-                             (long long)last);
-        }
-        const rp_result found =
-            rp_run_frame_path(path, number >= 0 ? number : last, frame, RUN_PATH);
-        if (found != RP_OK) {
-            return say_error(found, false);
-        }
-    } else {
-        snprintf(frame, RUN_PATH, "%s", path);
-    }
-    if (args_has(a, "-o")) {
-        snprintf(png, RUN_PATH, "%s", args_value(a, "-o"));
-    } else {
-        snprintf(png, RUN_PATH, "%.*s.png", (int)length, path);
-    }
-    return 0;
+    say("%s shows %s", mp4, a->operand[0]);
+    return EXIT_DONE;
 }
 
 static int render_main(const args *a)
 {
-    rp_preview_def def = rp_default_preview_def();
-    char frame[RUN_PATH], png[RUN_PATH];
+    rp_render_def def;
+    char out[RUN_PATH];
     bool wrong = false;
-    def.fov =
-        args_number(a, "--fov", 1.0, 150.0, def.fov * (180.0 / M_PI), &wrong) * (M_PI / 180.0);
-    def.radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
-    if (wrong || !read_camera(a, &def) || !read_size(a, &def)) {
+    const bool movie = args_has(a, "--movie");
+    const int64_t frame = args_integer(a, "--frame", 0, 999999, -1, &wrong);
+    if (wrong || !read_def(a, &def)) {
         return EXIT_USAGE;
     }
-    const int status = choose(a, &def, frame, png);
-    if (status != 0) {
-        return status;
+    if (movie && args_has(a, "--frame")) {
+        return say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
     }
-    const rp_result result = rp_preview_frame(frame, &def, png);
+    name_output(a, movie ? ".mp4" : ".png", out);
+    rp_render *render;
+    rp_result result = rp_render_open(a->operand[0], &def, &render);
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    say("%s shows %s", png, frame);
-    return EXIT_DONE;
+    int status = EXIT_DONE;
+    if (movie) {
+        status = make_movie(a, render, out);
+    } else if ((result = rp_render_frame(render, frame, out)) != RP_OK) {
+        status = say_error(result, false);
+    } else {
+        say("%s shows %s", out, a->operand[0]);
+    }
+    rp_render_close(render);
+    return status;
 }
 
 const command command_render = {
@@ -165,13 +232,15 @@ const command command_render = {
     .least = 1,
     .most = 1,
     .operand_words = "FILE",
-    .summary = "make a picture of a frame",
+    .summary = "make pictures and movies",
     .text =
         "Makes a picture (PNG) of a frame: of the last one of the run in DIR, of --frame N, or of\n"
         "the file FRAME. Every particle is a small sphere in one of three colours of sand.\n"
         "\n"
-        "  repose render column-collapse-out --preview            column-collapse-out.png\n"
-        "  repose render out --frame 12 -o twelve.png --size 1920x1080",
+        "  repose render column-collapse-out                      column-collapse-out.png\n"
+        "  repose render out --frame 12 -o twelve.png --size 1920x1080\n"
+        "  repose render out --color speed --time\n"
+        "  repose render out --movie --shutter 0.5                out.mp4",
     .option = render_options,
     .main = render_main,
 };

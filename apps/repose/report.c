@@ -5,12 +5,12 @@
 #include "say.h"
 #include "scenes.h"
 
-#include <errno.h>
+#include <repose/file.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char *text(const json_t *object, const char *name)
 {
@@ -354,19 +354,10 @@ static void put_csv(FILE *out, const json_t *checks)
 
 static int write_file(const char *folder, const char *name, const char *bytes, size_t size)
 {
-    char path[PATH_SIZE + 64], tmp[PATH_SIZE + 72];
+    char path[PATH_SIZE + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    snprintf(tmp, sizeof tmp, "%s.tmp", path);
-    FILE *file = fopen(tmp, "we");
-    bool good = file != NULL && fwrite(bytes, 1, size, file) == size && fflush(file) == 0 &&
-                fsync(fileno(file)) == 0;
-    good = (file == NULL || fclose(file) == 0) && good && rename(tmp, path) == 0;
-    if (!good) {
-        say_usage("cannot write %s: %s", path, strerror(errno));
-        unlink(tmp);
-        return EXIT_FILE;
-    }
-    return 0;
+    const rp_result result = rp_file_write_all(path, bytes, size);
+    return result == RP_OK ? 0 : say_error(result, false);
 }
 
 int report_write(const char *folder, const json_t *checks, double seconds, const char *command)

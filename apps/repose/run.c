@@ -282,7 +282,7 @@ static int load(job *j)
     def.method = j->method;
     const rp_result result = rp_scene_load(&def, &j->scene_loaded);
     if (result != RP_OK) {
-        return say_error(result, false);
+        return say_no_scene(result, j->scene);
     }
     rp_scene_get_info(j->scene_loaded, &j->info);
     return 0;
@@ -315,7 +315,7 @@ static int end_well(const job *j, rp_run_end end)
     print_duration(wall_clock() - j->progress.began, took);
     rp_world_stats(j->world, &stats);
     if (end == RP_RUN_FINISHED) {
-        say("%lld frames are in %s, after %s; for a picture: repose render %s --preview",
+        say("%lld frames are in %s, after %s; for a picture: repose render %s",
             (long long)stats.frame, j->folder, took, j->folder);
         return EXIT_DONE;
     }
@@ -378,8 +378,9 @@ static int run_job(job *j)
     // a scene that cannot be run must not cost the run that it would overwrite
     if (j->mode != RP_RUN_RESUME) {
         rp_plan plan;
+        int64_t poured;
         status = load(j);
-        status = status == 0 ? plan_scene(j->scene_loaded, j->memory, &plan) : status;
+        status = status == 0 ? plan_scene(j->scene_loaded, j->memory, 0.0, &plan, &poured) : status;
         if (status != 0) {
             return status;
         }

@@ -1,7 +1,11 @@
 #include "scenes.h"
 
+#include <repose/nearest.h>
+
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool shared_folder(const char *name, char out[PATH_SIZE])
@@ -30,11 +34,18 @@ bool shared_folder(const char *name, char out[PATH_SIZE])
 
 bool scenes_folder(char out[PATH_SIZE]) { return shared_folder("scenes", out); }
 
+// A folder of that name, such as that of a run, is no scene.
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
 void scene_path(const char *name, char out[PATH_SIZE])
 {
     char folder[PATH_SIZE];
     snprintf(out, PATH_SIZE, "%s", name);
-    if (strchr(name, '/') != NULL || access(name, F_OK) == 0 || !scenes_folder(folder)) {
+    if (strchr(name, '/') != NULL || is_file(name) || !scenes_folder(folder)) {
         return;
     }
     const char *dot = strrchr(name, '.');
@@ -44,6 +55,31 @@ void scene_path(const char *name, char out[PATH_SIZE])
     if (n > 0 && n < PATH_SIZE && access(path, R_OK) == 0) {
         memcpy(out, path, PATH_SIZE);
     }
+}
+
+bool scene_suggestion(const char *name, char out[256])
+{
+    char folder[PATH_SIZE];
+    out[0] = '\0';
+    if (strchr(name, '/') != NULL || is_file(name) || !scenes_folder(folder)) {
+        return false;
+    }
+    char wanted[256], candidate[256];
+    scene_name(name, wanted);
+    rp_nearest n = rp_nearest_start(wanted);
+    DIR *d = opendir(folder);
+    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        const int before = n.distance;
+        scene_name(e->d_name, candidate);
+        rp_nearest_try(&n, candidate);
+        if (n.distance != before) {
+            memcpy(out, candidate, sizeof candidate);
+        }
+    }
+    if (d != NULL) {
+        closedir(d);
+    }
+    return out[0] != '\0';
 }
 
 void scene_name(const char *path, char out[256])

@@ -14,5 +14,8 @@ bool scenes_folder(char out[PATH_SIZE]);
 // The file that the user means: a path, or the name of a scene that comes with Repose.
 void scene_path(const char *name, char out[PATH_SIZE]);
 
+// For a name that is neither: the scene that was perhaps meant. @return false when there is none
+bool scene_suggestion(const char *name, char out[256]);
+
 // The name without folder and ".lua".
 void scene_name(const char *path, char out[256]);

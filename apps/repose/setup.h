@@ -35,15 +35,19 @@
 int params_of(const args *a, rp_scene_param out[VALUE_MOST]);
 
 // Bytes for a process that does nothing yet, beside the world's own.
-enum { BASE_BYTES = 16 << 20 };
+enum { BASE_BYTES = 19 << 20 };
 
 // What a run would need at its peak before the first frame is written [bytes].
 size_t first_frame_bytes(const rp_plan *plan);
 
+// Say why a scene could not be read, and which one was perhaps meant. @return the exit status
+int say_no_scene(rp_result result, const char *name);
+
 // Count what the scene would hold, and refuse what does not fit.
 // @param memory the most to use [bytes]
+// @param seconds how long it will run; poured: what emitters bring in that time
 // @return 0, or the exit status after the reason was said
-int plan_scene(rp_scene *scene, size_t memory, rp_plan *plan);
+int plan_scene(rp_scene *scene, size_t memory, double seconds, rp_plan *plan, int64_t *poured);
 
 // --memory in bytes, or what is free.
 size_t memory_limit(const args *a, bool *wrong);

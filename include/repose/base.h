@@ -33,6 +33,15 @@ RP_API const char *rp_last_error(void);
 RP_API rp_result rp_fail(rp_result code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/// Leave the calling function with the result of a step that failed.
+#define RP_TRY(call)                                                                               \
+    do {                                                                                           \
+        const rp_result try_result_ = (call);                                                      \
+        if (try_result_ != RP_OK) {                                                                \
+            return try_result_;                                                                    \
+        }                                                                                          \
+    } while (0)
+
 typedef enum rp_log_level { RP_LOG_DEBUG, RP_LOG_INFO, RP_LOG_WARNING } rp_log_level;
 
 /// Receives what the library has to say besides errors. The library itself never prints.

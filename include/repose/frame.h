@@ -61,9 +61,14 @@ RP_API void rp_frame_close(rp_frame *frame);
 RP_API void rp_frame_get_info(const rp_frame *frame, rp_frame_info *out);
 /// @param index 0 to rp_frame_info.columns - 1; "position" [m] is the first and has 3 components
 RP_API rp_result rp_frame_column(const rp_frame *frame, int index, rp_frame_column_info *out);
-/// Part of a column as double, [count][comps]. Besides the columns that the frame lists there are
-/// "mass" [kg] and "volume" [m^3] at rest of each particle, which come from its group; NAN for a
-/// particle that the next step removes.
+/// What all particles of one source share; the column `group` holds its number.
+typedef struct rp_frame_group {
+    int material, field; ///< numbers of the material and of the velocity field
+    double volume, mass; ///< of one particle: at rest [m^3], [kg]
+} rp_frame_group;
+/// @param[out] groups released with free(); NULL on failure
+RP_API rp_result rp_frame_groups(const rp_frame *frame, rp_frame_group **groups, int *count);
+/// Part of a column as double, [count][comps].
 RP_API rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first,
                                int64_t count, double *out);
 

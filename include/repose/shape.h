@@ -140,6 +140,21 @@ RP_API bool rp_shape_bounds(const rp_shape *shape, int dimension, double lower[3
 /// is no formula it is integrated to 1e-4 or better, once, when it is first asked for.
 RP_API double rp_shape_volume(const rp_shape *shape, int dimension);
 
+/// A surface as triangles, to look at.
+typedef struct rp_surface {
+    float (*vertex)[3], (*normal)[3]; ///< [m], unit vectors that point out of the shape
+    uint32_t (*triangle)[3];          ///< vertices, counter-clockwise from outside
+    int64_t vertices, triangles;
+} rp_surface;
+
+/// The surface of a shape within a box, as fine as `cell` [m]. Edges stay sharp. Where the box cuts
+/// the shape the surface is open; a half-space becomes a rectangle of the box's size. In 2D it is
+/// that of the cut, as thick as the box is along z.
+/// @param[out] surface released with rp_surface_free()
+RP_API rp_result rp_shape_surface(const rp_shape *shape, int dimension, const double lower[3],
+                                  const double upper[3], double cell, rp_surface *surface);
+RP_API void rp_surface_free(rp_surface *surface);
+
 #ifdef __cplusplus
 }
 #endif

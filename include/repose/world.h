@@ -231,6 +231,8 @@ typedef struct rp_emitter_def {
 /// Pours from the start without end; material, shape and velocity must be set.
 RP_API rp_emitter_def rp_default_emitter_def(void);
 RP_API rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def);
+/// How many particles all emitters of a world have poured when it has run for `time` [s].
+RP_API int64_t rp_world_poured_by(const rp_world *world, double time);
 
 /// A region in which particles vanish. It is looked at whenever some particle has gone about a cell
 /// further, and at the end of a frame.
@@ -252,6 +254,13 @@ typedef enum rp_contact {
     RP_SEPARATE, ///< slides along with friction, may lift off
 } rp_contact;
 
+/// How pictures show a collider.
+typedef enum rp_look {
+    RP_LOOK_SOLID,
+    RP_LOOK_GLASS,  ///< clear, and bends light
+    RP_LOOK_HIDDEN, ///< not at all
+} rp_look;
+
 /// Something solid that particles run into.
 typedef struct rp_collider_def {
     const rp_shape *shape; ///< solid inside; where the pose is (0, 0, 0) unturned
@@ -260,10 +269,12 @@ typedef struct rp_collider_def {
     rp_pose_of_time motion; ///< moves and turns the shape about the origin
     int parent;             ///< number of an earlier collider that it goes along with; -1: none
     const char *name;       ///< for messages; copied; NULL: by its number
+    rp_look look;
+    double color[3]; ///< of a solid one in pictures: red, green, blue, 0 to 1 as in sRGB
     uint32_t cookie;
 } rp_collider_def;
 
-/// Sticky and at rest; the shape must be set.
+/// Sticky, at rest and grey; the shape must be set.
 RP_API rp_collider_def rp_default_collider_def(void);
 RP_API rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def);
 

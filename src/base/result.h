@@ -11,14 +11,5 @@
         }                                                                                          \
     } while (0)
 
-// Leave the calling function with the result of a step that failed.
-#define RP_TRY(call)                                                                               \
-    do {                                                                                           \
-        const rp_result try_result_ = (call);                                                      \
-        if (try_result_ != RP_OK) {                                                                \
-            return try_result_;                                                                    \
-        }                                                                                          \
-    } while (0)
-
 // Every def struct carries this; it is how a def that did not start from its defaults is caught.
 #define RP_DEF_COOKIE 0x7e905eu

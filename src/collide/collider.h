@@ -11,7 +11,9 @@ typedef struct rp_collider {
     rp_pose_of_time motion;
     int parent; // an earlier collider that it goes along with, or -1
     char name[32];
-    bool moves; // by itself or with its parent
+    bool moves;      // by itself or with its parent
+    rp_look look;    // for pictures
+    double color[3]; // sRGB
     // where it is at the start and at the end of the step; written by rp_colliders_move()
     struct rp_placing {
         double position[3], rotation[3][3];

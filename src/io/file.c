@@ -1,4 +1,4 @@
-#include "io/file.h"
+#include "repose/file.h"
 
 #include "base/result.h"
 

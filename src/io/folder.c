@@ -2,7 +2,7 @@
 
 #include "base/number.h"
 #include "base/result.h"
-#include "io/file.h"
+#include "repose/file.h"
 #include "repose/frame.h"
 
 #include <dirent.h>
@@ -191,6 +191,24 @@ static void remove_frame(void *context, const char *name, int64_t number)
     r->result = r->result == RP_OK ? remove_file(path) : r->result;
 }
 
+// shapes/ holds nothing but what a run wrote.
+static void remove_shapes(removal *r)
+{
+    char path[RP_PATH], name[RP_PATH];
+    DIR *entries = opendir(rp_folder_path(r->folder, "shapes", path));
+    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
+        const char *dot = strrchr(e->d_name, '.');
+        if (dot != NULL && (strcmp(dot, ".ply") == 0 || strcmp(e->d_name, "shapes.json") == 0)) {
+            snprintf(name, sizeof name, "%.3800s/%.255s", path, e->d_name);
+            r->result = r->result == RP_OK ? remove_file(name) : r->result;
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
+        rmdir(path); // where nothing else is in it
+    }
+}
+
 rp_result rp_folder_clear(const rp_folder *folder)
 {
     char path[RP_PATH];
@@ -200,6 +218,7 @@ rp_result rp_folder_clear(const rp_folder *folder)
     }
     removal r = {.folder = folder};
     each_frame(folder, remove_frame, &r);
+    remove_shapes(&r);
     return r.result == RP_OK ? remove_file(rp_folder_path(folder, SERIES, path)) : r.result;
 }
 
@@ -397,6 +416,7 @@ void rp_folder_sweep(const rp_folder *folder)
 {
     sweep(folder, ".");
     sweep(folder, "frames");
+    sweep(folder, "shapes");
 }
 
 // ---- tables ----

@@ -2,8 +2,8 @@
 #include "io/frame.h"
 
 #include "base/result.h"
-#include "io/file.h"
 #include "io/seal.h"
+#include "repose/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,11 @@
 
 #include "base/memory.h"
 #include "base/result.h"
-#include "io/file.h"
 #include "io/seal.h"
+#include "repose/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,34 +218,9 @@ static const rp_frame_column_info *column_named(const rp_frame *frame, const cha
     return NULL;
 }
 
-// A number per group, spread over the particles, of which `out` holds the group.
-static rp_result spread_groups(const rp_frame *frame, const char *what, int64_t count, double *out)
-{
-    char path[RP_FRAME_PATH];
-    rp_h5_rows rows;
-    snprintf(path, sizeof path, RP_AT_GROUPS "/%s", what);
-    RP_TRY(rp_h5_open_rows(&frame->h5, path, &rows));
-    double *value = rows.rows <= UINT16_MAX + 1u && rows.comps == 0
-                        ? calloc(rows.rows + 1, sizeof *value)
-                        : NULL;
-    rp_result result = value == NULL
-                           ? rp_h5_damaged(&frame->h5, "%llu groups", (unsigned long long)rows.rows)
-                           : rp_h5_get_rows(&frame->h5, &rows, 0, rows.rows, RP_H5_F64, value);
-    for (int64_t i = 0; i < count && result == RP_OK; i++) {
-        out[i] = out[i] < (double)rows.rows ? value[(int)out[i]] : NAN;
-    }
-    free(value);
-    rp_h5_close_rows(&rows);
-    return result;
-}
-
 rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first, int64_t count,
                         double *out)
 {
-    if (strcmp(column, "mass") == 0 || strcmp(column, "volume") == 0) {
-        RP_TRY(rp_frame_read(frame, "group", first, count, out));
-        return spread_groups(frame, column, count, out);
-    }
     if (column_named(frame, column) == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "%s has no column '%s'", frame->path, column);
     }
@@ -265,4 +239,73 @@ rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first
         rp_h5_get_rows(&frame->h5, &rows, (uint64_t)first, (uint64_t)count, RP_H5_F64, out);
     rp_h5_close_rows(&rows);
     return result;
+}
+
+// One dataset of the groups as doubles; all of them have as many rows.
+static rp_result read_group_column(const rp_frame *frame, const char *name, uint64_t count,
+                                   double *out)
+{
+    char path[RP_FRAME_PATH];
+    rp_h5_rows rows;
+    snprintf(path, sizeof path, RP_AT_GROUPS "/%s", name);
+    RP_TRY(rp_h5_open_rows(&frame->h5, path, &rows));
+    const rp_result result =
+        rows.rows == count && rows.comps <= 1
+            ? rp_h5_get_rows(&frame->h5, &rows, 0, count, RP_H5_F64, out)
+            : rp_h5_damaged(&frame->h5, "/%s has not one number for each group", path);
+    rp_h5_close_rows(&rows);
+    return result;
+}
+
+static rp_result read_groups(const rp_frame *frame, uint64_t count, double *number,
+                             rp_frame_group *group)
+{
+    static const char *const name[] = {"material", "field", "volume", "mass"};
+    for (int k = 0; k < 4; k++) {
+        RP_TRY(read_group_column(frame, name[k], count, number));
+        for (uint64_t i = 0; i < count; i++) {
+            const int whole = number[i] >= 0.0 && number[i] <= UINT16_MAX ? (int)number[i] : 0;
+            switch (k) {
+            case 0:
+                group[i].material = whole;
+                break;
+            case 1:
+                group[i].field = whole;
+                break;
+            case 2:
+                group[i].volume = number[i];
+                break;
+            default:
+                group[i].mass = number[i];
+            }
+        }
+    }
+    return RP_OK;
+}
+
+rp_result rp_frame_groups(const rp_frame *frame, rp_frame_group **groups, int *count)
+{
+    rp_h5_rows rows;
+    *groups = NULL;
+    *count = 0;
+    rp_h5_enter();
+    RP_TRY(rp_h5_open_rows(&frame->h5, RP_AT_GROUPS "/mass", &rows));
+    const uint64_t n = rows.rows;
+    rp_h5_close_rows(&rows);
+    if (n > UINT16_MAX) {
+        return rp_h5_damaged(&frame->h5, "%llu groups", (unsigned long long)n);
+    }
+    rp_frame_group *group = calloc(n + 1, sizeof *group);
+    double *number = calloc(n + 1, sizeof *number);
+    rp_result result = group != NULL && number != NULL
+                           ? read_groups(frame, n, number, group)
+                           : rp_fail(RP_ERR_MEMORY, "no memory for the groups of %s", frame->path);
+    free(number);
+    if (result != RP_OK) {
+        free(group);
+        return result;
+    }
+    *groups = group;
+    *count = (int)n;
+    return RP_OK;
 }

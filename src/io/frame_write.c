@@ -3,9 +3,9 @@
 #include "io/frame.h"
 
 #include "base/result.h"
-#include "io/file.h"
 #include "io/rows.h"
 #include "io/seal.h"
+#include "repose/file.h"
 
 #include <stddef.h>
 #include <stdio.h>

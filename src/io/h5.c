@@ -1,7 +1,7 @@
 #include "io/h5.h"
 
 #include "base/result.h"
-#include "io/file.h"
+#include "repose/file.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/result.h"
-#include "io/file.h"
+#include "repose/file.h"
 #include "repose/run.h"
 
 #include <errno.h>

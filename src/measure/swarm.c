@@ -54,6 +54,22 @@ static rp_result read_column(const rp_frame *frame, const char *name, int comps,
     return RP_OK;
 }
 
+// Mass and volume, which a frame keeps by group; NAN for those that the next step removes.
+static rp_result read_groups(const rp_frame *frame, double *scratch, rp_swarm *out)
+{
+    rp_frame_group *group;
+    int groups;
+    TRY(rp_frame_read(frame, "group", 0, out->count, scratch));
+    TRY(rp_frame_groups(frame, &group, &groups));
+    for (int64_t i = 0; i < out->count; i++) {
+        const bool known = scratch[i] < (double)groups;
+        out->mass[i] = known ? group[(int)scratch[i]].mass : NAN;
+        out->volume[i] = known ? group[(int)scratch[i]].volume : NAN;
+    }
+    free(group);
+    return RP_OK;
+}
+
 static rp_result read_all(const rp_frame *frame, double *scratch, rp_swarm *out)
 {
     static const int same[] = {0, 1, 2, 3, 4, 5}, flat[] = {0, 1, 3};
@@ -63,8 +79,7 @@ static rp_result read_all(const rp_frame *frame, double *scratch, rp_swarm *out)
     TRY(read_column(frame, "velocity", dim, same, 3, scratch, n, &out->v[0][0]));
     TRY(read_column(frame, "strain", dim == 2 ? 3 : 6, dim == 2 ? flat : same, 6, scratch, n,
                     &out->strain[0][0]));
-    TRY(rp_frame_read(frame, "mass", 0, n, out->mass));
-    TRY(rp_frame_read(frame, "volume", 0, n, out->volume));
+    TRY(read_groups(frame, scratch, out));
     TRY(rp_frame_read(frame, "id", 0, n, scratch));
     for (int64_t i = 0; i < n; i++) {
         out->id[i] = (uint64_t)scratch[i];

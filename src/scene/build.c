@@ -157,6 +157,8 @@ static rp_result add_collider(rp_world *world, const rp_scene *scene, const scen
     def.friction = rp_record_number(r, "friction");
     def.name = rp_record_text(r, "name");
     def.motion = rp_scene_motion(r);
+    def.look = (rp_look)rp_record_choice(r, "look");
+    memcpy(def.color, rp_record_vector(r, "color"), sizeof def.color);
     const char *parent = rp_record_text(r, "attach");
     def.parent = parent != NULL ? rp_scene_find_collider(scene, parent, r)->index : -1;
     return rp_world_add_collider(world, &def);

@@ -386,6 +386,20 @@ static double root(double x, int dimension)
     return (dimension == 2 ? whole * whole : whole * whole * whole) == x ? whole : r;
 }
 
+// As fine as the largest per_cell, and no finer: more would be a slip, and never end.
+static rp_result check_spacing(rp_scene *scene, scene_record *r)
+{
+    const scene_value *spacing = rp_record_value(r, "spacing");
+    const double dx = rp_record_number(scene->said, "dx");
+    const double least = dx / root(4096.0, scene->dimension);
+    if (spacing->kind != 0 && spacing->number < least * (1.0 - 1e-9)) {
+        return rp_record_fail(scene, r, "spacing",
+                              "want at least %.3g m, which is 4096 particles in a cell, got %g",
+                              least, spacing->number);
+    }
+    return RP_OK;
+}
+
 static rp_result check_particles(rp_scene *scene, scene_record *r)
 {
     const bool by_place = rp_record_value(r, "velocity")->kind == TAKES_FUNCTION;
@@ -409,7 +423,7 @@ static rp_result check_particles(rp_scene *scene, scene_record *r)
         spacing->number =
             rp_record_number(scene->said, "dx") / root((double)per_cell->integer, scene->dimension);
     }
-    return RP_OK;
+    return check_spacing(scene, r);
 }
 
 // The axis that a table for turning names, if it is there at all.
@@ -500,7 +514,7 @@ static rp_result check_emitter(rp_scene *scene, scene_record *r)
         return rp_record_fail(scene, r, "stop", "want > start, which is %g s, got %g", start,
                               rp_record_number(r, "stop"));
     }
-    return RP_OK;
+    return check_spacing(scene, r);
 }
 
 // Words that are said once

@@ -28,8 +28,12 @@ static int refuse(const reader *r, int index)
 {
     char wanted[WANTED];
     rp_scene_describe_takes(key_of(r), wanted, sizeof wanted);
-    return rp_sandbox_error(r->L, "%s: want %s, got %s", r->path, wanted,
-                            rp_sandbox_show(r->L, index));
+    // material.sand instead of material.sand {}, sphere instead of sphere { ... }
+    const bool made = (key_of(r)->takes & (TAKES_MATERIAL | TAKES_SHAPE)) != 0;
+    const bool bare = made && lua_type(r->L, index) == LUA_TFUNCTION;
+    return rp_sandbox_error(r->L, "%s: want %s, got %s%s", r->path, wanted,
+                            rp_sandbox_show(r->L, index),
+                            bare ? "; are the braces after its name missing?" : "");
 }
 
 static bool in_range(scene_range range, double x)

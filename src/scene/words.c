@@ -322,6 +322,10 @@ static const scene_key collider_keys[] = {
     {"attach", TAKES_STRING, .absent = "to nothing",
      .sentence = "Name of an earlier collider that it goes along with; its own motion is then within that one's frame."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames."},
+    {"look", TAKES_CHOICE, .choices = CHOICES("solid", "glass", "hidden"), .otherwise = "\"solid\"",
+     .sentence = "How pictures show it: solid, clear as glass, or not at all."},
+    {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .otherwise = "{0.62, 0.64, 0.66}",
+     .sentence = "Of a solid one in pictures: red, green and blue, each 0 to 1 as in sRGB."},
 };
 
 static const scene_key emitter_keys[] = {

@@ -670,7 +670,11 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
 
 rp_collider_def rp_default_collider_def(void)
 {
-    return (rp_collider_def){.contact = RP_STICKY, .parent = -1, .cookie = RP_DEF_COOKIE};
+    return (rp_collider_def){.contact = RP_STICKY,
+                             .parent = -1,
+                             .look = RP_LOOK_SOLID,
+                             .color = {0.62, 0.64, 0.66},
+                             .cookie = RP_DEF_COOKIE};
 }
 
 rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
@@ -692,6 +696,17 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
     if (!(def->friction >= 0.0 && isfinite(def->friction))) {
         return rp_fail(RP_ERR_ARGUMENT, "collider.friction: want >= 0, got %g", def->friction);
     }
+    if (def->look != RP_LOOK_SOLID && def->look != RP_LOOK_GLASS && def->look != RP_LOOK_HIDDEN) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "collider.look: want RP_LOOK_SOLID, RP_LOOK_GLASS or RP_LOOK_HIDDEN, got %d",
+                       (int)def->look);
+    }
+    for (int k = 0; k < 3; k++) {
+        if (!(def->color[k] >= 0.0 && def->color[k] <= 1.0)) {
+            return rp_fail(RP_ERR_ARGUMENT, "collider.color[%d]: want 0 to 1, got %g", k,
+                           def->color[k]);
+        }
+    }
     if (def->parent < -1 || def->parent >= world->colliders) {
         return rp_fail(RP_ERR_ARGUMENT,
                        "collider.parent: want an earlier collider, 0 to %d, or -1, got %d",
@@ -709,6 +724,8 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
             def->motion.call != NULL || (def->parent >= 0 && world->collider[def->parent].moves),
         .begin = at_rest,
         .end = at_rest,
+        .look = def->look,
+        .color = {def->color[0], def->color[1], def->color[2]},
     };
     if (def->name != NULL) {
         snprintf(collider->name, sizeof collider->name, "%s", def->name);

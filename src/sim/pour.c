@@ -152,6 +152,7 @@ static rp_result make_emitter(const rp_world *world, const rp_emitter_def *def, 
     RP_TRY(rp_buffer_reserve(&e->site, &world->allocator, (size_t)sites * 3 * sizeof(double), 0,
                              "the layer of an emitter"));
     e->sites = (int32_t)list_sites(world, def->shape, way, e->spacing, e->site.data);
+    span(way, dim, e->side);
     e->volume = pow(e->spacing, dim);
     const double layer = e->volume * e->sites,
                  density = world->material[def->material.index].density;
@@ -181,17 +182,50 @@ rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
     } else {
         snprintf(e->name, sizeof e->name, "%d", world->emitters);
     }
+    e->shape = rp_shape_retain(def->shape);
     world->emitters++;
     rp_registry_set_rows(&world->registry, "emitters/layers", world->emitters);
     return RP_OK;
 }
 
+int64_t rp_world_poured_by(const rp_world *world, double time)
+{
+    double poured = 0.0;
+    for (int i = 0; i < world->emitters; i++) {
+        const rp_emitter *e = &world->emitter[i];
+        // layers are due at start, start + interval and so on, before stop
+        const double layers = ceil((fmin(time, e->stop) - e->start) / e->interval);
+        poured += fmin(fmax(layers, 0.0), e->layers_most) * e->sites;
+    }
+    return poured < 9e18 ? (int64_t)poured : INT64_MAX;
+}
+
+// Where a site is in this layer: the lattice lies elsewhere in every one, so that the stream has no
+// rows; what that would put outside of the mouth stays.
+static void shift_site(const rp_emitter *e, const double site[3], const double shift[2],
+                       double out[3])
+{
+    for (int a = 0; a < 3; a++) {
+        out[a] = site[a] + shift[0] * e->side[0][a] + shift[1] * e->side[1][a];
+    }
+    if (rp_shape_distance(e->shape, out, NULL) > 0.0) {
+        memcpy(out, site, 3 * sizeof *out);
+    }
+}
+
 // One layer, `since` seconds after it was due: as far out as it has come by then, and spread over
 // half the way to the layers before and after it, so that the stream has no rings.
-static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
+static rp_result pour_layer(rp_world *world, int emitter, double since)
 {
+    const rp_emitter *e = &world->emitter[emitter];
     const int dim = world->def.dimension;
     const double(*site)[3] = e->site.data;
+    double shift[2];
+    for (int k = 0; k < 2; k++) {
+        const uint64_t draw = rp_hash(world->def.seed, (uint64_t)world->layers[emitter],
+                                      RP_FOR_LAYER, (uint64_t)(2 * emitter + k));
+        shift[k] = e->spacing * (rp_unit(draw) - 0.5);
+    }
     double(*x)[3] = rp_arena_get(&world->scratch, (size_t)e->sites * sizeof *x, "a layer");
     if (x == NULL) {
         return RP_ERR_MEMORY;
@@ -202,10 +236,9 @@ static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
         for (int k = 0; k < 4; k++) {
             u[k] = rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)k)) - 0.5;
         }
-        memset(x[i], 0, sizeof x[i]);
+        shift_site(e, site[i], shift, x[i]);
         for (int a = 0; a < dim; a++) {
-            x[i][a] = site[i][a] + 0.5 * e->spacing * u[a] +
-                      (since + e->interval * u[3]) * e->velocity[a];
+            x[i][a] += 0.5 * e->spacing * u[a] + (since + e->interval * u[3]) * e->velocity[a];
         }
     }
     return rp_world_give_birth(world, e->material, e->field, e->volume, x, e->velocity, e->sites);
@@ -222,7 +255,7 @@ rp_result rp_world_pour(rp_world *world)
                 break;
             }
             rp_arena_reset(&world->scratch);
-            RP_TRY(pour_layer(world, e, now - due));
+            RP_TRY(pour_layer(world, i, now - due));
             world->layers[i]++;
         }
     }
@@ -266,6 +299,7 @@ void rp_pour_free(rp_world *world)
 {
     for (int i = 0; i < world->emitters; i++) {
         rp_buffer_free(&world->emitter[i].site, &world->allocator);
+        rp_shape_release(world->emitter[i].shape);
     }
     for (int i = 0; i < world->sinks; i++) {
         rp_shape_release(world->sink[i]);

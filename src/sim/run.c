@@ -4,9 +4,10 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/result.h"
-#include "io/file.h"
 #include "io/writer.h"
+#include "repose/file.h"
 #include "repose/frame.h"
+#include "sim/shapes.h"
 #include "sim/world.h"
 
 #include <errno.h>
@@ -376,7 +377,7 @@ static rp_result settle(go *g)
         rp_world_stats(world, &stats);
         g->stopped = ask(g, &stats, NULL) == RP_RUN_STOP;
     }
-    return RP_OK;
+    return g->def->settle > 0.0 && !g->stopped ? rp_world_prepare(world) : RP_OK;
 }
 
 static rp_result start_new(go *g)
@@ -384,11 +385,13 @@ static rp_result start_new(go *g)
     char path[RP_PATH];
     rp_stats stats;
     rp_totals totals;
+    RP_TRY(rp_world_prepare(g->def->world));
     if (g->run->mode == RP_RUN_OVERWRITE) {
         RP_TRY(rp_folder_clear(&g->run->folder));
     }
     if (g->run->mode != RP_RUN_RESUME) {
         RP_TRY(write_files(g)); // a run that was killed before its first frame has them
+        RP_TRY(rp_world_write_shapes(g->def->world, &g->run->folder));
     }
     RP_TRY(write_record(g, "running"));
     rp_folder_path(&g->run->folder, "frames", path);
@@ -404,7 +407,6 @@ static rp_result start_new(go *g)
     if (g->stopped) {
         return RP_OK;
     }
-    RP_TRY(rp_world_prepare(g->def->world));
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);
     return save_frame(g, &stats, &totals);

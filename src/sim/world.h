@@ -43,6 +43,8 @@ typedef struct rp_emitter {
     double volume;  // of a particle [m^3]
     rp_buffer site; // double[sites][3]: where the particles of a layer are
     int32_t sites;
+    double side[2][3]; // unit vectors that span the layer; in 2D the second is 0
+    rp_shape *shape;   // a reference of its own
     char name[32];
 } rp_emitter;
 

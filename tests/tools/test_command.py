@@ -496,6 +496,27 @@ class Forecasts(Folder):
         size = os.path.getsize("out/frames/frame.000000.hdf")
         self.assertLess(abs(forecast["frame_bytes"] - size), 0.1 * size)
 
+    def test_check_counts_what_will_be_poured(self):
+        self.write("spout.lua", """
+scene { dx = 0.02, frames = 24, dimension = 2 }
+emitter { material = material.sand {}, shape = sphere { center = {0, 0.3}, radius = 0.05 },
+          velocity = {0, -1}, start = 0.25, stop = 0.75 }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
+""")
+        forecast = json.loads(self.repose("check", "spout.lua", "--json").stdout)
+        self.repose("run", "spout.lua", "-o", "out", "--quiet")
+        born = self.read("out/stats.csv").splitlines()[-1].split(",")[6]
+        self.assertEqual(forecast["particles"], 0)
+        self.assertEqual(str(forecast["poured"]), born)
+
+    def test_a_misspelt_scene_is_answered_with_the_right_one(self):
+        self.assertIn("did you mean the scene hourglass?", self.repose("check", "hourglas", status=4).stderr)
+        self.assertNotIn("did you mean", self.repose("run", "./hourglas", status=4).stderr)
+
+    def test_a_folder_of_the_same_name_is_no_scene(self):
+        os.makedirs("column-collapse")
+        self.repose("check", "column-collapse")
+
     def test_list(self):
         self.assertIn("column-collapse", self.repose("list").stdout)
         for name in self.repose("list", "--names").stdout.split():

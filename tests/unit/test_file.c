@@ -1,5 +1,5 @@
 // Tests src/io/file.c: a file is whole or as it was.
-#include "io/file.h"
+#include "repose/file.h"
 
 #include "check.h"
 #include "folder.h"

@@ -1,16 +1,18 @@
 // Tests src/render: grains are where particles are, whichever way they come, and what cannot be
 // drawn is said. Pictures are judged by their pixels; of a frame, by the PNG read back.
 #include "repose/frame.h"
-#include "repose/preview.h"
+#include "repose/render.h"
 
 #include "check.h"
 
 #include <dirent.h>
 #include <math.h>
 #include <png.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,8 +65,8 @@ static int spread(const unsigned char *c)
     return high - low;
 }
 
-// Ground and backdrop are grey, most grains are not.
-static bool is_sand(const unsigned char *c) { return c[0] - c[2] > 30; }
+// Ground and backdrop are grey, but for what grains throw onto them; most grains are not.
+static bool is_sand(const unsigned char *c) { return c[0] - c[2] > 70; }
 
 // What sand covers. Between two grains of a row there is sand too; so white grains count.
 typedef struct cover {
@@ -110,18 +112,29 @@ static int colour_of(const unsigned char *c)
 
 // ---- defs and points ----
 
-static rp_preview_def sized(int width, int height)
+static rp_render_def sized(int width, int height)
 {
-    rp_preview_def def = rp_default_preview_def();
+    rp_render_def def = rp_default_render_def();
     def.width = width;
     def.height = height;
+    def.samples = 8;
     return def;
 }
 
-// A camera on the z axis that looks at the origin.
-static rp_preview_def from_front(int width, int height, double distance, double radius)
+// A picture of one frame, in one call.
+static rp_result picture_of(const char *frame, const rp_render_def *def, const char *png)
 {
-    rp_preview_def def = sized(width, height);
+    rp_render *render;
+    RP_TRY(rp_render_open(frame, def, &render));
+    const rp_result result = rp_render_frame(render, -1, png);
+    rp_render_close(render);
+    return result;
+}
+
+// A camera on the z axis that looks at the origin.
+static rp_render_def from_front(int width, int height, double distance, double radius)
+{
+    rp_render_def def = sized(width, height);
     def.has_eye = def.has_look = true;
     def.eye[2] = distance;
     def.radius = radius;
@@ -129,12 +142,12 @@ static rp_preview_def from_front(int width, int height, double distance, double 
 }
 
 // The picture of points; its rgb is NULL when a check failed.
-static picture draw(const rp_preview_def *def, const double (*x)[3], const uint64_t *id, int count,
+static picture draw(const rp_render_def *def, const double (*x)[3], const uint64_t *id, int count,
                     int dimension)
 {
     picture p = new_picture(def->width, def->height);
-    if (!check_ok(__FILE__, __LINE__, "rp_preview_points",
-                  rp_preview_points((const double *)x, id, count, dimension, def, p.rgb))) {
+    if (!check_ok(__FILE__, __LINE__, "rp_render_points",
+                  rp_render_points((const double *)x, id, count, dimension, def, p.rgb))) {
         free(p.rgb);
         p.rgb = NULL;
     }
@@ -156,21 +169,23 @@ static void fill_sphere(double (*x)[3], int count, double radius, const double c
 // ---- where things are ----
 
 // A wrong focal length, a stretched axis or a shifted centre. Bounds: half a pixel for the centre;
-// the area to 2 %, which is half a pixel at the rim, for the rim is made of grains.
+// the area to 3 %, less than a pixel at the rim, which is soft and made of grains.
 static void a_sphere_is_round_centred_and_of_the_right_size(void)
 {
     enum { N = 20000 };
-    static double x[N][3];
+    static double x[N + 1][3];
+    x[N][1] =
+        -50.0; // takes the ground away from what is judged: it would take on the colour of sand
     const double radius = 0.5, grain = 0.01, distance = 4.0, outer = radius + grain;
     fill_sphere(x, N, radius, (double[3]){0});
-    const rp_preview_def def = from_front(320, 240, distance, grain);
-    picture p = draw(&def, x, NULL, N, 3);
+    const rp_render_def def = from_front(320, 240, distance, grain);
+    picture p = draw(&def, x, NULL, N + 1, 3);
     CHECK(p.rgb != NULL);
     const cover c = cover_of(p);
     free(p.rgb);
     const double focal = 240 / 2 / tan(15.0 * DEGREE);
     const double want = focal * outer / sqrt(distance * distance - outer * outer);
-    CHECK_NEAR(c.area / (M_PI * want * want), 1.0, 0.02);
+    CHECK_NEAR(c.area / (M_PI * want * want), 1.0, 0.03);
     CHECK_NEAR(c.x, 160.0, 0.5);
     CHECK_NEAR(c.y, 120.0, 0.5);
 }
@@ -187,15 +202,15 @@ static void the_default_camera_frames_the_particles(void)
     } cases[] = {{320, 240, 30.0, 192.0}, {320, 240, 60.0, 192.0}, {200, 300, 30.0, 160.0}};
     for (int i = 0; i < COUNT_OF(cases); i++) {
         check_context("%d x %d, %g degrees", cases[i].width, cases[i].height, cases[i].fov);
-        rp_preview_def def = sized(cases[i].width, cases[i].height);
+        rp_render_def def = sized(cases[i].width, cases[i].height);
         def.fov = cases[i].fov * DEGREE;
         picture p = draw(&def, x, NULL, N, 3);
         CHECK(p.rgb != NULL);
         const cover c = cover_of(p);
         free(p.rgb);
-        CHECK_NEAR(c.bottom - c.top, cases[i].want, 2.0);
+        // below, the ground has the colour of what lies on it
+        CHECK_NEAR(c.top, 0.5 * (cases[i].height - cases[i].want), 2.0);
         CHECK_NEAR(c.right - c.left, cases[i].want, 2.0);
-        CHECK_NEAR(c.top + c.bottom, cases[i].height, 2.0);
         CHECK_NEAR(c.left + c.right, cases[i].width, 2.0);
     }
 }
@@ -207,7 +222,7 @@ static void a_place_to_look_at_moves_the_camera_along(void)
     enum { N = 5000 };
     static double x[N][3];
     fill_sphere(x, N, 1.0, (double[3]){0});
-    rp_preview_def def = sized(320, 240);
+    rp_render_def def = sized(320, 240);
     def.has_look = true;
     def.look_at[0] = 0.25 * cos(0.45); // the camera stands 0.45 rad to the right of the z axis
     def.look_at[2] = -0.25 * sin(0.45);
@@ -219,7 +234,7 @@ static void a_place_to_look_at_moves_the_camera_along(void)
     const double tangent = tan(15.0 * DEGREE), distance = 1.03 / sin(atan(0.8 * tangent));
     CHECK_NEAR(c.right - c.left, 192.0, 2.0);
     CHECK_NEAR(160.0 - (c.left + c.right) / 2.0, 0.25 * 120.0 / tangent / distance, 1.5);
-    CHECK_NEAR(c.top + c.bottom, 240.0, 2.0);
+    CHECK_NEAR(c.top, 24.0, 2.0);
 }
 
 enum { GRID_X = 41, GRID_Y = 31, GRID = GRID_X * GRID_Y };
@@ -232,7 +247,7 @@ static void grid_colours(const uint64_t *id, int colour[GRID])
         x[i][0] = i % GRID_X - GRID_X / 2;
         x[i][1] = i / GRID_X - GRID_Y / 2;
     }
-    rp_preview_def def = from_front(656, 496, 100.0, 0.3);
+    rp_render_def def = from_front(656, 496, 100.0, 0.3);
     def.fov = 20.0 * DEGREE;
     picture p = draw(&def, x, id, GRID, 3);
     CHECK(p.rgb != NULL);
@@ -288,7 +303,7 @@ static void the_order_of_particles_does_not_change_the_picture(void)
         memcpy(y[k], x[i], sizeof x[i]);
         other[k] = id[i];
     }
-    rp_preview_def def = sized(160, 120);
+    rp_render_def def = sized(160, 120);
     def.radius = 0.04;
     picture a = draw(&def, x, id, N, 3), b = draw(&def, y, other, N, 3);
     const bool equal = a.rgb != NULL && b.rgb != NULL && same(a, b);
@@ -315,7 +330,7 @@ static void nearer_particles_hide_farther_ones(void)
         }
         x[cases[k][0]][2] = 0.5;
         x[cases[k][1]][2] = -0.5;
-        const rp_preview_def def = from_front(64, 48, 5.0, 0.3);
+        const rp_render_def def = from_front(64, 48, 5.0, 0.3);
         picture p = draw(&def, x, NULL, GRID, 3);
         CHECK(p.rgb != NULL);
         const int got = colour_of(at(p, 30, 22));
@@ -327,7 +342,7 @@ static void nearer_particles_hide_farther_ones(void)
 // The camera sees 4.29 m of height in 180 pixels at the origin: 1.2 m are 50 of them.
 static void up_is_up_right_is_right_and_light_comes_from_the_upper_left(void)
 {
-    rp_preview_def def = from_front(240, 180, 8.0, 1.0);
+    rp_render_def def = from_front(240, 180, 8.0, 1.0);
     picture ball = draw(&def, (double[][3]){{0}}, NULL, 1, 3);
     CHECK(ball.rgb != NULL);
     const int lit = sum_at(ball, 102, 72), dark = sum_at(ball, 138, 108);
@@ -346,13 +361,13 @@ static void up_is_up_right_is_right_and_light_comes_from_the_upper_left(void)
 
 static void a_ball_throws_its_shadow_to_the_right(void)
 {
-    rp_preview_def def = from_front(240, 180, 12.0, 1.0);
+    rp_render_def def = from_front(240, 180, 12.0, 1.0);
     def.eye[1] = 3.0;
     picture p = draw(&def, (double[][3]){{0.0, 1.0, 0.0}}, NULL, 1, 3);
     CHECK(p.rgb != NULL);
     const int left = sum_at(p, 40, 90), right = sum_at(p, 160, 88);
     const bool neutral =
-        spread(at(p, 40, 90)) < 16 && spread(at(p, 160, 88)) < 16 && spread(at(p, 5, 5)) < 16;
+        spread(at(p, 40, 90)) < 32 && spread(at(p, 160, 88)) < 32 && spread(at(p, 5, 5)) < 32;
     free(p.rgb);
     CHECK(left > right + 60);
     CHECK(neutral);
@@ -369,7 +384,7 @@ static void a_flat_world_is_seen_from_the_front(void)
         x[i][1] = other[i][1] = i / SIDE / 40.0;
         other[i][2] = i % 3 == 0 ? NAN : i;
     }
-    const rp_preview_def def = sized(320, 240);
+    const rp_render_def def = sized(320, 240);
     picture p = draw(&def, x, NULL, N, 2), q = draw(&def, other, NULL, N, 2);
     CHECK(p.rgb != NULL && q.rgb != NULL);
     const cover c = cover_of(p);
@@ -400,7 +415,7 @@ static void odd_clouds_are_drawn(void)
     for (int i = 0; i < COUNT_OF(cases); i++) {
         for (int dimension = 2; dimension <= 3; dimension++) {
             check_context("case %d in %dD", i, dimension);
-            const rp_preview_def def = sized(80, 60);
+            const rp_render_def def = sized(80, 60);
             picture p = draw(&def, cases[i].x, NULL, cases[i].count, dimension);
             CHECK(p.rgb != NULL);
             const cover c = cover_of(p);
@@ -422,7 +437,7 @@ static void odd_cameras_are_no_trouble(void)
                                          {{0, 0, 9}, {0, 0, 10}},
                                          {{1e9, 1e9, 1e9}, {0, 0, 0}}};
     for (int i = 0; i < COUNT_OF(cases); i++) {
-        rp_preview_def def = sized(80, 60);
+        rp_render_def def = sized(80, 60);
         def.has_eye = def.has_look = true;
         memcpy(def.eye, cases[i][0], sizeof def.eye);
         memcpy(def.look_at, cases[i][1], sizeof def.look_at);
@@ -430,7 +445,7 @@ static void odd_cameras_are_no_trouble(void)
         CHECK(p.rgb != NULL);
         free(p.rgb);
     }
-    rp_preview_def def = sized(1, 1);
+    rp_render_def def = sized(1, 1);
     def.has_eye = true;
     def.eye[0] = def.eye[1] = def.eye[2] = 5.0;
     def.fov = 150.0 * DEGREE;
@@ -455,7 +470,7 @@ static void particles_that_are_nowhere_are_left_out(void)
         memcpy(all[2 * i + 1], x[i], sizeof x[i]);
         all[2 * i][i % 3] = bad[i % COUNT_OF(bad)];
     }
-    const rp_preview_def def = sized(80, 60);
+    const rp_render_def def = sized(80, 60);
     picture a = draw(&def, x, id, N, 3), b = draw(&def, all, all_id, 2 * N, 3);
     const bool equal = a.rgb != NULL && b.rgb != NULL && same(a, b);
     free(a.rgb);
@@ -467,7 +482,7 @@ static void nothing_at_all_is_a_picture_of_empty_ground(void)
 {
     const double nowhere[][3] = {{NAN, 0.0, 0.0}};
     for (int k = 0; k < 4; k++) {
-        const rp_preview_def def = sized(64, 48);
+        const rp_render_def def = sized(64, 48);
         picture p = draw(&def, nowhere, NULL, k / 2, 2 + k % 2);
         CHECK(p.rgb != NULL);
         int worst = 0, darkest = 255;
@@ -477,8 +492,8 @@ static void nothing_at_all_is_a_picture_of_empty_ground(void)
             darkest = c[0] < darkest ? c[0] : darkest;
         }
         free(p.rgb);
-        CHECK(worst < 16);
-        CHECK(darkest > 200);
+        CHECK(worst < 32);
+        CHECK(darkest > 150);
     }
 }
 
@@ -488,38 +503,38 @@ static void bad_values_are_named(void)
 {
     const double x[3] = {0};
     unsigned char rgb[9 * 9 * 3];
-    const rp_preview_def good = sized(9, 9);
-    rp_preview_def def;
+    const rp_render_def good = sized(9, 9);
+    rp_render_def def;
 #define REFUSES(change, text)                                                                      \
     def = good;                                                                                    \
     change;                                                                                        \
-    CHECK_ERROR(rp_preview_points(x, NULL, 1, 3, &def, rgb), RP_ERR_ARGUMENT, text);               \
-    CHECK_ERROR(rp_preview_frame("no.hdf", &def, "no.png"), RP_ERR_ARGUMENT, text)
-    REFUSES(def.cookie = 0, "preview: start from rp_default_preview_def()");
-    REFUSES(def.width = 0, "preview.width: want 1 to 8192, got 0");
-    REFUSES(def.width = 8193, "preview.width: want 1 to 8192, got 8193");
-    REFUSES(def.height = -1, "preview.height: want 1 to 8192, got -1");
-    REFUSES(def.fov = 0.0, "preview.fov: want 0.017 to 2.62 rad, got 0");
-    REFUSES(def.fov = NAN, "preview.fov: want 0.017 to 2.62 rad, got nan");
-    REFUSES(def.fov = 30.0, "preview.fov: want 0.017 to 2.62 rad, got 30");
-    REFUSES(def.radius = -1.0, "preview.radius: want 1e-09 to 1e+06 m");
-    REFUSES(def.radius = NAN, "preview.radius: want 1e-09 to 1e+06 m");
-    REFUSES((def.has_eye = true, def.eye[1] = INFINITY), "preview.eye: want finite numbers");
-    REFUSES((def.has_look = true, def.look_at[2] = 2e9), "preview.look_at: want finite numbers");
+    CHECK_ERROR(rp_render_points(x, NULL, 1, 3, &def, rgb), RP_ERR_ARGUMENT, text);                \
+    CHECK_ERROR(picture_of("no.hdf", &def, "no.png"), RP_ERR_ARGUMENT, text)
+    REFUSES(def.cookie = 0, "render: start from rp_default_render_def()");
+    REFUSES(def.width = 0, "render.width: want 1 to 8192, got 0");
+    REFUSES(def.width = 8193, "render.width: want 1 to 8192, got 8193");
+    REFUSES(def.height = -1, "render.height: want 1 to 8192, got -1");
+    REFUSES(def.fov = -1.0, "render.fov: want 0.017 to 2.62 rad, or 0 for the scene's, got -1");
+    REFUSES(def.fov = NAN, "render.fov: want 0.017 to 2.62 rad, or 0 for the scene's, got nan");
+    REFUSES(def.fov = 30.0, "render.fov: want 0.017 to 2.62 rad, or 0 for the scene's, got 30");
+    REFUSES(def.radius = -1.0, "render.radius: want 1e-09 to 1e+06 m");
+    REFUSES(def.radius = NAN, "render.radius: want 1e-09 to 1e+06 m");
+    REFUSES((def.has_eye = true, def.eye[1] = INFINITY), "render.eye: want finite numbers");
+    REFUSES((def.has_look = true, def.look_at[2] = 2e9), "render.look_at: want finite numbers");
 #undef REFUSES
     def = good;
     def.has_eye = def.has_look = true;
-    CHECK_ERROR(rp_preview_points(x, NULL, 1, 3, &def, rgb), RP_ERR_ARGUMENT, "the same place");
+    CHECK_ERROR(rp_render_points(x, NULL, 1, 3, &def, rgb), RP_ERR_ARGUMENT, "the same place");
     def.has_look = false; // the middle of the particles
-    CHECK_ERROR(rp_preview_points(x, NULL, 1, 3, &def, rgb), RP_ERR_ARGUMENT, "the same place");
-    CHECK_ERROR(rp_preview_points(x, NULL, 1, 4, &good, rgb), RP_ERR_ARGUMENT,
-                "preview.dimension: want 2 or 3, got 4");
-    CHECK_ERROR(rp_preview_points(x, NULL, -1, 3, &good, rgb), RP_ERR_ARGUMENT, "preview.count");
-    CHECK_ERROR(rp_preview_points(x, NULL, INT64_MAX, 3, &good, rgb), RP_ERR_MEMORY, "particles");
+    CHECK_ERROR(rp_render_points(x, NULL, 1, 3, &def, rgb), RP_ERR_ARGUMENT, "the same place");
+    CHECK_ERROR(rp_render_points(x, NULL, 1, 4, &good, rgb), RP_ERR_ARGUMENT,
+                "render.dimension: want 2 or 3, got 4");
+    CHECK_ERROR(rp_render_points(x, NULL, -1, 3, &good, rgb), RP_ERR_ARGUMENT, "render.count");
+    CHECK_ERROR(rp_render_points(x, NULL, INT64_MAX, 3, &good, rgb), RP_ERR_MEMORY, "particles");
     // what is not asked for does not matter
     def = good;
     def.eye[0] = def.look_at[0] = NAN;
-    CHECK_OK(rp_preview_points(x, NULL, 1, 3, &def, rgb));
+    CHECK_OK(rp_render_points(x, NULL, 1, 3, &def, rgb));
 }
 
 // ---- frames ----
@@ -538,7 +553,7 @@ static const char *in_folder(const char *name)
 
 static void open_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/repose-preview-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/repose-render-XXXXXX");
     CHECK(mkdtemp(folder) != NULL);
 }
 
@@ -609,9 +624,9 @@ static void the_picture_of_a_frame_is_that_of_its_particles(void)
         check_context("%dD", dimension);
         CHECK_HELPER(open_folder());
         CHECK_HELPER(write_frame(in_folder("f.hdf"), dimension, dimension == 3 ? 42 : 300));
-        rp_preview_def def = sized(160, 120);
+        rp_render_def def = sized(160, 120);
         def.radius = 0.006;
-        CHECK_OK(rp_preview_frame(in_folder("f.hdf"), &def, in_folder("f.png")));
+        CHECK_OK(picture_of(in_folder("f.hdf"), &def, in_folder("f.png")));
         picture got = read_png(in_folder("f.png"));
 
         rp_frame *frame;
@@ -647,8 +662,8 @@ static void an_empty_frame_is_a_picture_of_empty_ground(void)
 {
     CHECK_HELPER(open_folder());
     CHECK_HELPER(write_frame(in_folder("f.hdf"), 3, 0));
-    const rp_preview_def def = sized(64, 48);
-    CHECK_OK(rp_preview_frame(in_folder("f.hdf"), &def, in_folder("f.png")));
+    const rp_render_def def = sized(64, 48);
+    CHECK_OK(picture_of(in_folder("f.hdf"), &def, in_folder("f.png")));
     picture got = read_png(in_folder("f.png")), want = draw(&def, NULL, NULL, 0, 3);
     const bool equal = got.rgb != NULL && want.rgb != NULL && same(got, want);
     free(got.rgb);
@@ -660,15 +675,15 @@ static void an_empty_frame_is_a_picture_of_empty_ground(void)
 static void a_frame_that_cannot_be_read_is_named(void)
 {
     CHECK_HELPER(open_folder());
-    const rp_preview_def def = sized(9, 9);
+    const rp_render_def def = sized(9, 9);
     const char *missing = in_folder("missing.hdf");
-    CHECK_ERROR(rp_preview_frame(missing, &def, in_folder("f.png")), RP_ERR_FILE, missing);
+    CHECK_ERROR(picture_of(missing, &def, in_folder("f.png")), RP_ERR_FILE, missing);
     FILE *file = fopen(in_folder("text.hdf"), "w");
     CHECK(file != NULL);
     fputs("no frame\n", file);
     fclose(file);
     const char *text = in_folder("text.hdf");
-    CHECK_ERROR(rp_preview_frame(text, &def, in_folder("f.png")), RP_ERR_FILE, text);
+    CHECK_ERROR(picture_of(text, &def, in_folder("f.png")), RP_ERR_FILE, text);
     CHECK_HELPER(close_folder(1));
 }
 
@@ -676,49 +691,50 @@ static void a_picture_that_cannot_be_written_leaves_nothing_behind(void)
 {
     CHECK_HELPER(open_folder());
     CHECK_HELPER(write_frame(in_folder("f.hdf"), 3, 4));
-    const rp_preview_def def = sized(9, 9);
+    const rp_render_def def = sized(9, 9);
     const char *frame = in_folder("f.hdf");
     char want[512];
 
     const char *nowhere = in_folder("no/f.png");
     snprintf(want, sizeof want, "cannot write %s.tmp: No such file", nowhere);
-    CHECK_ERROR(rp_preview_frame(frame, &def, nowhere), RP_ERR_FILE, want);
+    CHECK_ERROR(picture_of(frame, &def, nowhere), RP_ERR_FILE, want);
 
     snprintf(want, sizeof want, "cannot write %s: Is a directory", folder);
-    CHECK_ERROR(rp_preview_frame(frame, &def, folder), RP_ERR_FILE, want);
+    CHECK_ERROR(picture_of(frame, &def, folder), RP_ERR_FILE, want);
     snprintf(want, sizeof want, "%s.tmp", folder);
     CHECK(access(want, F_OK) != 0);
 
     // a frame is worth more than its picture
-    CHECK_ERROR(rp_preview_frame(frame, &def, frame), RP_ERR_ARGUMENT, frame);
-    CHECK_OK(rp_preview_frame(frame, &def, in_folder("f.png")));
+    CHECK_ERROR(picture_of(frame, &def, frame), RP_ERR_ARGUMENT, frame);
+    CHECK_OK(picture_of(frame, &def, in_folder("f.png")));
     CHECK_HELPER(close_folder(2));
 }
 
-// Pixels enough that libpng itself meets the end, and so few that only the last flush does.
+// A limit on the size of files stands in for a disk without room.
 static void a_full_disk_leaves_the_old_picture(void)
 {
-    if (access("/dev/full", W_OK) != 0) {
-        return;
-    }
     CHECK_HELPER(open_folder());
     CHECK_HELPER(write_frame(in_folder("f.hdf"), 3, 4));
-    for (int k = 0; k < 2; k++) {
-        FILE *file = fopen(in_folder("f.png"), "w+");
-        CHECK(file != NULL);
-        fputs("old", file);
-        fflush(file);
-        CHECK(symlink("/dev/full", in_folder("f.png.tmp")) == 0);
-        const rp_preview_def def = k == 0 ? sized(300, 200) : sized(2, 2);
-        char want[512], text[8] = "";
-        snprintf(want, sizeof want, "cannot write %s: ", in_folder("f.png"));
-        CHECK_ERROR(rp_preview_frame(in_folder("f.hdf"), &def, in_folder("f.png")), RP_ERR_FILE,
-                    want);
-        CHECK(strlen(rp_last_error()) > strlen(want));
-        rewind(file);
-        CHECK(fgets(text, sizeof text, file) != NULL && strcmp(text, "old") == 0);
-        fclose(file);
-    }
+    FILE *file = fopen(in_folder("f.png"), "w+");
+    CHECK(file != NULL);
+    fputs("old", file);
+    fflush(file);
+    struct rlimit before, limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    limit = before;
+    limit.rlim_cur = 1000;
+    void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const rp_render_def def = sized(300, 200);
+    const rp_result result = picture_of(in_folder("f.hdf"), &def, in_folder("f.png"));
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, old);
+    char want[512], text[8] = "";
+    snprintf(want, sizeof want, "cannot write %s", in_folder("f.png"));
+    CHECK_ERROR(result, RP_ERR_FILE, want);
+    rewind(file);
+    CHECK(fgets(text, sizeof text, file) != NULL && strcmp(text, "old") == 0);
+    fclose(file);
     CHECK_HELPER(close_folder(2));
 }
 

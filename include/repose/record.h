@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's folder says besides its frames: the camera, materials, and colliders with their
+// meshes and the way they went. For whoever shows or converts a run; nothing here locks or writes.
+#pragma once
+
+#include "world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rp_record rp_record;
+
+typedef struct rp_record_info {
+    char title[128];
+    int dimension;
+    double fps;                     ///< frames per second of simulated time [1/s]
+    int64_t last;                   ///< the highest number of a frame; -1: there is none
+    bool has_camera;                ///< the scene has one
+    double eye[3], look_at[3], fov; ///< [m], [m], [rad] from bottom to top
+    int materials, colliders;
+} rp_record_info;
+
+/// @param[out] record released with rp_record_close(); NULL on failure
+/// @return RP_ERR_FILE when the folder holds no run
+RP_API rp_result rp_record_open(const char *folder, rp_record **record);
+RP_API void rp_record_close(rp_record *record);
+RP_API void rp_record_get_info(const rp_record *record, rp_record_info *out);
+
+/// Where a frame is. @return false when the folder has no such frame
+RP_API bool rp_record_frame(const rp_record *record, int64_t frame, char *path, size_t size);
+
+/// @param index 0 to rp_record_info.materials - 1
+RP_API const rp_material_def *rp_record_material(const rp_record *record, int index);
+
+/// A collider as pictures want it: the mesh stands where the pose is (0, 0, 0) unturned.
+typedef struct rp_record_collider {
+    char name[32];
+    rp_look look;
+    double color[3]; ///< sRGB, 0 to 1
+    bool moves;
+    rp_surface surface; ///< belongs to the record
+} rp_record_collider;
+/// @param index 0 to rp_record_info.colliders - 1
+RP_API const rp_record_collider *rp_record_collider_at(const rp_record *record, int index);
+
+/// Where a collider is at a frame, or in between.
+RP_API rp_pose rp_record_pose(const rp_record *record, int collider, double frame);
+
+#ifdef __cplusplus
+}
+#endif

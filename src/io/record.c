@@ -1,0 +1,391 @@
+// Reads run.json, scene.resolved.json, shapes/ and forces.csv. A folder whose scene did not come
+// from a file lacks the second, one of an older version the third; then materials or colliders are
+// unknown, and that is no error.
+#include "repose/record.h"
+
+#include "base/result.h"
+#include "io/folder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double DEGREE = 3.14159265358979323846 / 180.0;
+
+struct rp_record {
+    rp_folder folder; // not locked
+    rp_record_info info;
+    rp_material_def *material;
+    rp_record_collider *collider;
+    rp_pose *pose; // [frame][collider], frames 0 to poses - 1
+    int64_t poses;
+};
+
+// ---- JSON ----
+
+static rp_result load(const rp_record *r, const char *name, bool needed, json_t **out)
+{
+    char path[RP_PATH];
+    json_error_t error;
+    *out = NULL;
+    rp_folder_path(&r->folder, name, path);
+    if (access(path, R_OK) != 0) {
+        return needed ? rp_fail(RP_ERR_FILE, "%s is no run folder: cannot read %s: %s",
+                                r->folder.path, path, strerror(errno))
+                      : RP_OK;
+    }
+    *out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(*out)) {
+        const rp_result result = rp_fail(RP_ERR_FILE, "%s:%d: %s", path, error.line,
+                                         *out == NULL ? error.text : "want an object");
+        json_decref(*out);
+        *out = NULL;
+        return result;
+    }
+    return RP_OK;
+}
+
+static double number(const json_t *object, const char *key, double otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static void vector(const json_t *object, const char *key, double out[3])
+{
+    const json_t *list = json_object_get(object, key);
+    for (size_t i = 0; i < 3; i++) {
+        out[i] = json_number_value(json_array_get(list, i));
+    }
+}
+
+// ---- what the scene said ----
+
+static rp_yield_fit fit_named(const char *name)
+{
+    static const char *const fit[] = {"default", "compression", "plane_strain",
+                                      "slope",   "inscribed",   "middle"};
+    for (int i = 0; name != NULL && i < (int)(sizeof fit / sizeof fit[0]); i++) {
+        if (strcmp(name, fit[i]) == 0) {
+            return (rp_yield_fit)i;
+        }
+    }
+    return RP_FIT_DEFAULT;
+}
+
+static rp_material_def material_of(const json_t *m)
+{
+    const char *word = json_string_value(json_object_get(m, "word"));
+    const bool elastic = word != NULL && strcmp(word, "material.elastic") == 0;
+    rp_material_def def = elastic ? rp_default_elastic_def() : rp_default_sand_def();
+    const char *name = json_string_value(json_object_get(m, "name"));
+    snprintf(def.name, sizeof def.name, "%s", name != NULL ? name : "");
+    def.density = number(m, "density", def.density);
+    def.young = number(m, "young", def.young);
+    def.poisson = number(m, "poisson", def.poisson);
+    def.friction_angle = DEGREE * number(m, "friction_angle", def.friction_angle / DEGREE);
+    def.friction_coefficient = number(m, "friction_coefficient", -1.0);
+    def.yield_fit = fit_named(json_string_value(json_object_get(m, "yield_fit")));
+    def.cohesion = number(m, "cohesion", 0.0);
+    def.volume_correction = json_is_true(json_object_get(m, "volume_correction"));
+    const json_t *h = json_object_get(m, "hardening");
+    def.hardening = json_is_object(h);
+    if (def.hardening) {
+        def.hardening_h[0] = DEGREE * number(h, "h0", def.hardening_h[0] / DEGREE);
+        def.hardening_h[1] = DEGREE * number(h, "h1", def.hardening_h[1] / DEGREE);
+        def.hardening_h[2] = number(h, "h2", def.hardening_h[2]);
+        def.hardening_h[3] = DEGREE * number(h, "h3", def.hardening_h[3] / DEGREE);
+    }
+    return def;
+}
+
+static rp_result read_scene(rp_record *r, const json_t *scene)
+{
+    const json_t *said = json_object_get(scene, "scene");
+    const json_t *camera = json_object_get(scene, "camera");
+    const json_t *materials = json_object_get(scene, "materials");
+    r->info.dimension = number(said, "dimension", 3.0) < 2.5 ? 2 : 3;
+    r->info.fps = number(said, "fps", 24.0);
+    if (json_is_object(camera)) {
+        r->info.has_camera = true;
+        vector(camera, "eye", r->info.eye);
+        vector(camera, "look_at", r->info.look_at);
+        r->info.fov = DEGREE * number(camera, "fov", 30.0);
+    }
+    r->material = calloc(json_array_size(materials) + 1, sizeof *r->material);
+    if (r->material == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the materials of %s", r->folder.path);
+    }
+    for (size_t i = 0; i < json_array_size(materials); i++) {
+        r->material[i] = material_of(json_array_get(materials, i));
+    }
+    r->info.materials = (int)json_array_size(materials);
+    return RP_OK;
+}
+
+// ---- meshes ----
+
+// A number from the header of our own kind of PLY: "element vertex 12".
+static int64_t count_after(const char *header, const char *words)
+{
+    const char *at = strstr(header, words);
+    return at != NULL ? strtoll(at + strlen(words), NULL, 10) : -1;
+}
+
+static rp_result parse_ply(const char *name, const char *data, size_t size, rp_surface *s)
+{
+    enum { VERTEX = 6 * sizeof(float), FACE = 1 + 3 * sizeof(uint32_t), MOST = 1 << 28 };
+    const char *end = strstr(data, "end_header\n");
+    const int64_t vertices = count_after(data, "element vertex ");
+    const int64_t faces = count_after(data, "element face ");
+    if (end == NULL || vertices < 0 || faces < 0 || vertices > MOST || faces > MOST) {
+        return rp_fail(RP_ERR_FILE, "%s is no mesh of Repose", name);
+    }
+    const size_t header = (size_t)(end - data) + strlen("end_header\n");
+    const size_t n = (size_t)vertices, m = (size_t)faces;
+    if (size - header != n * VERTEX + m * FACE) {
+        return rp_fail(RP_ERR_FILE, "%s is cut off or damaged", name);
+    }
+    s->vertex = malloc((n + 1) * sizeof *s->vertex);
+    s->normal = malloc((n + 1) * sizeof *s->normal);
+    s->triangle = malloc((m + 1) * sizeof *s->triangle);
+    if (s->vertex == NULL || s->normal == NULL || s->triangle == NULL) {
+        rp_surface_free(s);
+        return rp_fail(RP_ERR_MEMORY, "no memory for %s", name);
+    }
+    const char *at = data + header;
+    for (size_t i = 0; i < n; i++, at += VERTEX) {
+        memcpy(s->vertex[i], at, VERTEX / 2);
+        memcpy(s->normal[i], at + VERTEX / 2, VERTEX / 2);
+    }
+    for (size_t i = 0; i < m; i++, at += FACE) {
+        memcpy(s->triangle[i], at + 1, FACE - 1);
+        for (int k = 0; k < 3; k++) {
+            if (s->triangle[i][k] >= n) {
+                rp_surface_free(s);
+                return rp_fail(RP_ERR_FILE, "%s has a triangle without vertices", name);
+            }
+        }
+    }
+    s->vertices = vertices;
+    s->triangles = faces;
+    return RP_OK;
+}
+
+static rp_result read_collider(rp_record *r, const json_t *said, rp_record_collider *c)
+{
+    const char *name = json_string_value(json_object_get(said, "name"));
+    const char *look = json_string_value(json_object_get(said, "look"));
+    const char *file = json_string_value(json_object_get(said, "file"));
+    char *data, path[RP_PATH];
+    size_t size;
+    snprintf(c->name, sizeof c->name, "%s", name != NULL ? name : "");
+    c->look = look != NULL && strcmp(look, "glass") == 0    ? RP_LOOK_GLASS
+              : look != NULL && strcmp(look, "hidden") == 0 ? RP_LOOK_HIDDEN
+                                                            : RP_LOOK_SOLID;
+    vector(said, "color", c->color);
+    c->moves = json_is_true(json_object_get(said, "moves"));
+    if (file == NULL || strchr(file, '/') != NULL || strlen(file) > 255) {
+        return rp_fail(RP_ERR_FILE, "%s/shapes/shapes.json names no file for '%s'", r->folder.path,
+                       c->name);
+    }
+    snprintf(path, sizeof path, "shapes/%s", file);
+    RP_TRY(rp_folder_read(&r->folder, path, &data, &size));
+    const rp_result result = parse_ply(path, data, size, &c->surface);
+    free(data);
+    return result;
+}
+
+static rp_result read_shapes(rp_record *r)
+{
+    char path[RP_PATH];
+    json_error_t error;
+    rp_folder_path(&r->folder, "shapes/shapes.json", path);
+    if (access(path, R_OK) != 0) {
+        return RP_OK;
+    }
+    json_t *list = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_array(list)) {
+        json_decref(list);
+        return rp_fail(RP_ERR_FILE, "%s: want a list of shapes", path);
+    }
+    const size_t count = json_array_size(list);
+    rp_result result = RP_OK;
+    r->collider = calloc(count + 1, sizeof *r->collider);
+    if (r->collider == NULL) {
+        result = rp_fail(RP_ERR_MEMORY, "no memory for the colliders of %s", r->folder.path);
+    }
+    for (size_t i = 0; i < count && result == RP_OK; i++) {
+        result = read_collider(r, json_array_get(list, i), &r->collider[i]);
+        r->info.colliders++;
+    }
+    json_decref(list);
+    return result;
+}
+
+// ---- poses ----
+
+// One line of forces.csv: frame,time,collider,"name",x,y,z,qx,qy,qz,qw,... false: it is torn.
+static bool parse_pose(const char *line, int64_t *frame, int *collider, rp_pose *pose)
+{
+    double value[7];
+    int used = 0;
+    if (sscanf(line, "%" SCNd64 ",%*[^,],%d,\"%*[^\"]\",%n", frame, collider, &used) != 2 ||
+        used == 0) {
+        return false;
+    }
+    const char *at = line + used;
+    for (int k = 0; k < 7; k++) {
+        char *rest;
+        value[k] = strtod(at, &rest);
+        if (rest == at || *rest != ',') {
+            return false;
+        }
+        at = rest + 1;
+    }
+    memcpy(pose->position, value, sizeof pose->position);
+    memcpy(pose->rotation, value + 3, sizeof pose->rotation);
+    return true;
+}
+
+static const rp_pose AT_REST = {.rotation = {0.0, 0.0, 0.0, 1.0}};
+
+static rp_result read_poses(rp_record *r)
+{
+    char *data, path[RP_PATH];
+    size_t size;
+    rp_folder_path(&r->folder, "forces.csv", path);
+    if (r->info.colliders == 0 || access(path, R_OK) != 0) {
+        return RP_OK;
+    }
+    r->poses = r->info.last + 1;
+    r->pose = malloc((size_t)(r->poses * r->info.colliders + 1) * sizeof *r->pose);
+    if (r->pose == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the poses of %s", r->folder.path);
+    }
+    for (int64_t i = 0; i < r->poses * r->info.colliders; i++) {
+        r->pose[i] = AT_REST;
+    }
+    RP_TRY(rp_folder_read(&r->folder, "forces.csv", &data, &size));
+    for (const char *line = data; line != NULL && *line != '\0';) {
+        rp_pose pose;
+        int64_t frame;
+        int collider;
+        if (parse_pose(line, &frame, &collider, &pose) && frame >= 0 && frame < r->poses &&
+            collider >= 0 && collider < r->info.colliders) {
+            r->pose[frame * r->info.colliders + collider] = pose;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    free(data);
+    return RP_OK;
+}
+
+static rp_result read_all(rp_record *r)
+{
+    json_t *run, *scene;
+    RP_TRY(load(r, "run.json", true, &run));
+    const char *title = json_string_value(json_object_get(run, "title"));
+    snprintf(r->info.title, sizeof r->info.title, "%s", title != NULL ? title : "");
+    json_decref(run);
+    RP_TRY(load(r, "scene.resolved.json", false, &scene));
+    const rp_result result = scene != NULL ? read_scene(r, scene) : RP_OK;
+    json_decref(scene);
+    r->info.last = rp_folder_last_frame(&r->folder);
+    RP_TRY(result);
+    RP_TRY(read_shapes(r));
+    return read_poses(r);
+}
+
+// ---- the public side ----
+
+rp_result rp_record_open(const char *folder, rp_record **out)
+{
+    *out = NULL;
+    rp_record *r = calloc(1, sizeof *r);
+    if (r == NULL || (r->folder.path = strdup(folder)) == NULL) {
+        free(r);
+        return rp_fail(RP_ERR_MEMORY, "no memory to look into %s", folder);
+    }
+    r->folder.lock = -1;
+    r->info = (rp_record_info){.dimension = 3, .fps = 24.0, .last = -1};
+    const rp_result result = read_all(r);
+    if (result != RP_OK) {
+        rp_record_close(r);
+        return result;
+    }
+    *out = r;
+    return RP_OK;
+}
+
+void rp_record_close(rp_record *r)
+{
+    if (r != NULL) {
+        for (int i = 0; i < r->info.colliders; i++) {
+            rp_surface_free(&r->collider[i].surface);
+        }
+        free(r->folder.path);
+        free(r->collider);
+        free(r->pose);
+        free(r->material);
+        free(r);
+    }
+}
+
+void rp_record_get_info(const rp_record *r, rp_record_info *out) { *out = r->info; }
+
+static bool frame_path(const rp_record *r, int64_t frame, char *path, size_t size)
+{
+    char whole[RP_PATH];
+    rp_folder_frame(&r->folder, frame, whole);
+    return snprintf(path, size, "%s", whole) < (int)size;
+}
+
+bool rp_record_frame(const rp_record *r, int64_t frame, char *path, size_t size)
+{
+    return frame >= 0 && frame_path(r, frame, path, size) && access(path, F_OK) == 0;
+}
+
+const rp_material_def *rp_record_material(const rp_record *r, int index)
+{
+    RP_ASSERT(index >= 0 && index < r->info.materials);
+    return &r->material[index];
+}
+
+const rp_record_collider *rp_record_collider_at(const rp_record *r, int index)
+{
+    RP_ASSERT(index >= 0 && index < r->info.colliders);
+    return &r->collider[index];
+}
+
+rp_pose rp_record_pose(const rp_record *r, int collider, double frame)
+{
+    RP_ASSERT(collider >= 0 && collider < r->info.colliders);
+    if (r->poses == 0) {
+        return AT_REST;
+    }
+    const double last = (double)(r->poses - 1), at = fmax(0.0, fmin(frame, last));
+    const int64_t first = (int64_t)at, second = first + 1 < r->poses ? first + 1 : first;
+    const rp_pose *a = &r->pose[first * r->info.colliders + collider];
+    const rp_pose *b = &r->pose[second * r->info.colliders + collider];
+    const double t = at - (double)first;
+    rp_pose out;
+    double dot = 0.0;
+    for (int k = 0; k < 4; k++) {
+        dot += a->rotation[k] * b->rotation[k];
+    }
+    // along the shorter way round; evenly, but for what a chord differs from its arc
+    for (int k = 0; k < 4; k++) {
+        out.rotation[k] = (1.0 - t) * a->rotation[k] + (dot < 0.0 ? -t : t) * b->rotation[k];
+        if (k < 3) {
+            out.position[k] = (1.0 - t) * a->position[k] + t * b->position[k];
+        }
+    }
+    return out;
+}

@@ -1,0 +1,8 @@
+// What the colours mean, and when it was, written into a picture.
+#pragma once
+
+#include "render/canvas.h"
+#include "render/quantity.h"
+
+void rp_legend_draw(rp_canvas *canvas, const rp_quantity *q);
+void rp_legend_stamp(rp_canvas *canvas, double time, double fps);

@@ -1,0 +1,115 @@
+#include "render/props.h"
+
+#include "render/tone.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void rotate(const double q[4], const double x[3], double out[3])
+{
+    // x + 2 w (u × x) + 2 u × (u × x), for a quaternion of length 1
+    const double n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3], s = 2.0 / n;
+    double t[3];
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        t[i] = s * (q[j] * x[k] - q[k] * x[j]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = x[i] + q[3] * t[i] + q[j] * t[k] - q[k] * t[j];
+    }
+}
+
+void rp_props_place(const rp_pose *pose, const float x[3], double out[3])
+{
+    rotate(pose->rotation, (double[3]){x[0], x[1], x[2]}, out);
+    for (int a = 0; a < 3; a++) {
+        out[a] += pose->position[a];
+    }
+}
+
+int rp_props_ground(const rp_record *record)
+{
+    rp_record_info info;
+    rp_record_get_info(record, &info);
+    for (int i = 0; i < info.colliders; i++) {
+        const rp_record_collider *c = rp_record_collider_at(record, i);
+        if (c->look == RP_LOOK_SOLID && !c->moves && c->surface.vertices == 4 &&
+            c->surface.triangles == 2 && c->surface.normal[0][1] > 0.94f) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool make_prop(const rp_record *record, int index, const rp_scale *scale, double begin,
+                      double end, rp_prop *p)
+{
+    const rp_record_collider *c = rp_record_collider_at(record, index);
+    const size_t vertices = (size_t)c->surface.vertices, triangles = (size_t)c->surface.triangles;
+    const int times = c->moves && end > begin ? 2 : 1;
+    *p = (rp_prop){.vertices = vertices, .triangles = triangles, .glass = c->look == RP_LOOK_GLASS};
+    p->color = (vec){rp_linear_of((float)c->color[0]), rp_linear_of((float)c->color[1]),
+                     rp_linear_of((float)c->color[2])};
+    p->normal = malloc((vertices + 1) * sizeof *p->normal);
+    p->triangle = malloc((triangles + 1) * sizeof *p->triangle);
+    for (int k = 0; k < times; k++) {
+        p->vertex[k] = malloc((vertices + 1) * sizeof *p->vertex[k]);
+        const rp_pose pose = rp_record_pose(record, index, k == 0 ? begin : end);
+        for (size_t i = 0; i < vertices && p->vertex[k] != NULL; i++) {
+            double x[3];
+            rp_props_place(&pose, c->surface.vertex[i], x);
+            const vec at = rp_scale_place(scale, x);
+            memcpy(p->vertex[k][i], (float[4]){at.x, at.y, at.z, 0.0f}, 4 * sizeof(float));
+        }
+    }
+    if (p->normal == NULL || p->triangle == NULL || p->vertex[0] == NULL ||
+        (times == 2 && p->vertex[1] == NULL)) {
+        return false;
+    }
+    const rp_pose middle = rp_record_pose(record, index, 0.5 * (begin + end));
+    for (size_t i = 0; i < vertices; i++) {
+        double n[3];
+        const float *local = c->surface.normal[i];
+        rotate(middle.rotation, (double[3]){local[0], local[1], local[2]}, n);
+        for (int a = 0; a < 3; a++) {
+            p->normal[i][a] = (float)n[a];
+        }
+    }
+    memcpy(p->triangle, c->surface.triangle, triangles * sizeof *p->triangle);
+    return true;
+}
+
+rp_result rp_props_make(const rp_record *record, const rp_scale *scale, int64_t frame,
+                        double frames, rp_prop **out, int *props)
+{
+    rp_record_info info;
+    rp_record_get_info(record, &info);
+    const int ground = rp_props_ground(record);
+    *props = 0;
+    *out = calloc((size_t)info.colliders + 1, sizeof **out);
+    for (int i = 0; i < info.colliders && *out != NULL; i++) {
+        const rp_record_collider *c = rp_record_collider_at(record, i);
+        if (i == ground || c->look == RP_LOOK_HIDDEN || c->surface.triangles == 0) {
+            continue;
+        }
+        const double at = (double)frame, half = 0.5 * frames;
+        if (!make_prop(record, i, scale, at - half, at + half, &(*out)[(*props)++])) {
+            rp_props_free(*out, *props);
+            *out = NULL;
+        }
+    }
+    return *out != NULL ? RP_OK
+                        : rp_fail(RP_ERR_MEMORY, "no memory for the colliders of a picture");
+}
+
+void rp_props_free(rp_prop *prop, int props)
+{
+    for (int i = 0; i < props && prop != NULL; i++) {
+        free(prop[i].vertex[0]);
+        free(prop[i].vertex[1]);
+        free(prop[i].normal);
+        free(prop[i].triangle);
+    }
+    free(prop);
+}

@@ -1,0 +1,112 @@
+#include "render/shot.h"
+
+#include "render/tone.h"
+
+#include <stdlib.h>
+
+vec rp_scale_place(const rp_scale *s, const double x[3])
+{
+    return (vec){(float)((x[0] - s->origin[0]) / s->unit), (float)((x[1] - s->origin[1]) / s->unit),
+                 (float)((x[2] - s->origin[2]) / s->unit)};
+}
+
+static vec to_vec(const double x[3]) { return (vec){(float)x[0], (float)x[1], (float)x[2]}; }
+
+rp_scale rp_shot_scale(const rp_view *v)
+{
+    rp_scale s = {.unit = 0.0};
+    for (int a = 0; a < 3; a++) {
+        s.origin[a] = v->look[a];
+        s.unit = hypot(s.unit, v->look[a] - v->eye[a]);
+    }
+    return s;
+}
+
+static rp_lens lens_of(const rp_view *v, const rp_scale *s)
+{
+    const rp_axes a = rp_view_axes(v->eye, v->look);
+    rp_lens lens = {.width = v->width, .height = v->height, .eye = rp_scale_place(s, v->eye)};
+    lens.right = to_vec(a.right);
+    lens.up = to_vec(a.up);
+    lens.forward = to_vec(a.forward);
+    lens.tangent = (float)tan(0.5 * v->fov);
+    lens.focus = vec_scale(0.5f, vec_add(rp_scale_place(s, v->lower), rp_scale_place(s, v->upper)));
+    const float half =
+        0.5f * vec_length(vec_sub(rp_scale_place(s, v->upper), rp_scale_place(s, v->lower)));
+    lens.reach = fmaxf(half, 0.5f * lens.tangent);
+    return lens;
+}
+
+static void place(const rp_crowd *c, const rp_scale *s, double radius, double lead, size_t i,
+                  float out[4])
+{
+    double x[3];
+    for (int a = 0; a < 3; a++) {
+        x[a] = c->point[i][a] + (c->velocity != NULL ? lead * (double)c->velocity[i][a] : 0.0);
+    }
+    const vec at = rp_scale_place(s, x);
+    out[0] = at.x;
+    out[1] = at.y;
+    out[2] = at.z;
+    out[3] = (float)((c->radius != NULL ? (double)c->radius[i] : radius) / s->unit);
+}
+
+static rp_result make_grains(const rp_shot *shot, const rp_crowd *c, const rp_scale *s,
+                             double radius, rp_grains *g)
+{
+    *g = (rp_grains){.color = c->color, .count = c->count};
+    const int times = c->velocity != NULL ? 2 : 1;
+    for (int k = 0; k < times; k++) {
+        g->at[k] = malloc((c->count + 1) * sizeof *g->at[k]);
+        if (g->at[k] == NULL) {
+            free(g->at[0]);
+            return rp_fail(RP_ERR_MEMORY, "no memory for a picture of %zu particles", c->count);
+        }
+        const double lead = (k - 0.5) * shot->shutter;
+        for (size_t i = 0; i < c->count; i++) {
+            place(c, s, radius, lead, i, g->at[k][i]);
+        }
+    }
+    return RP_OK;
+}
+
+static rp_ground make_ground(const rp_shot *shot, const rp_scale *s)
+{
+    rp_ground g = {
+        .there = true, .normal = {0.0f, 1.0f, 0.0f}, .color = vec_of(shot->ground_color)};
+    g.point = rp_scale_place(s, shot->has_ground ? shot->ground_point : shot->view.lower);
+    if (shot->has_ground) {
+        g.normal = to_vec(shot->ground_normal);
+    }
+    return g;
+}
+
+rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop, int props,
+                       double radius, unsigned char *rgb)
+{
+    const rp_scale s = rp_shot_scale(&shot->view);
+    const rp_lens lens = lens_of(&shot->view, &s);
+    const rp_ground ground = make_ground(shot, &s);
+    const size_t pixels = (size_t)lens.width * (size_t)lens.height;
+    rp_grains grains;
+    rp_scenery *stage = NULL;
+    RP_TRY(make_grains(shot, crowd, &s, radius, &grains));
+    free(crowd->point); // the stage has them now
+    crowd->point = NULL;
+    vec *image = malloc(pixels * sizeof *image);
+    rp_result result = image != NULL
+                           ? rp_scenery_open(&grains, prop, props, &ground, shot->quick, &stage)
+                           : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
+                                     lens.width, lens.height);
+    if (result == RP_OK) {
+        rp_trace(stage, &lens, &shot->effort, shot->mood, image);
+        for (size_t i = 0; i < pixels; i++) {
+            rp_tone_bytes(image[i], &rgb[3 * i]);
+        }
+    }
+    rp_scenery_close(stage);
+    free(image);
+    free(grains.at[0]);
+    free(grains.at[1]);
+    return result;
+}

@@ -1,0 +1,30 @@
+// A picture from a crowd: onto the stage, light, tone.
+#pragma once
+
+#include "render/crowd.h"
+#include "render/trace.h"
+#include "render/view.h"
+
+typedef struct rp_shot {
+    rp_view view;
+    rp_effort effort;
+    rp_mood mood;
+    bool quick;      // a rough tree for the rays
+    double shutter;  // for how long it is open, around the time of the frame [s]
+    bool has_ground; // otherwise it lies below everything
+    double ground_point[3], ground_normal[3];
+    float ground_color[3]; // linear
+} rp_shot;
+
+// Metres to the stage.
+typedef struct rp_scale {
+    double origin[3], unit;
+} rp_scale;
+rp_scale rp_shot_scale(const rp_view *view);
+vec rp_scale_place(const rp_scale *scale, const double x[3]);
+
+// @param prop on the stage of this shot
+// @param radius of those in the crowd that have none of their own [m]
+// @param[out] rgb [height][width][3]; untouched on failure
+rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop, int props,
+                       double radius, unsigned char *rgb);

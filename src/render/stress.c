@@ -1,0 +1,104 @@
+#include "render/stress.h"
+
+#include <math.h>
+
+// Cohesion is gone once sand has gained 1/20 of its volume: docs/theory.md (24).
+static const double FADING = 20.0;
+
+static double slope_of(const rp_material_def *def, int dimension)
+{
+    // the public side knows the friction coefficient of the cone: d alpha / sqrt 2
+    return sqrt(2.0) * tan(rp_material_slope(def, dimension)) / dimension;
+}
+
+rp_yield rp_yield_of(const rp_material_def *def, int dimension)
+{
+    const double E = def->young, nu = def->poisson;
+    return (rp_yield){.def = def,
+                      .dimension = dimension,
+                      .lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)),
+                      .mu = E / (2.0 * (1.0 + nu)),
+                      .slope = slope_of(def, dimension)};
+}
+
+double rp_yield_slope_at(const rp_yield *y, double q)
+{
+    if (!y->def->hardening) {
+        return y->slope;
+    }
+    const double *h = y->def->hardening_h;
+    rp_material_def hardened = *y->def;
+    hardened.hardening = false;
+    hardened.friction_angle = h[0] + (h[1] * q - h[3]) * exp(-h[2] * q);
+    return slope_of(&hardened, y->dimension);
+}
+
+static double trace(int d, const double *h) { return d == 2 ? h[0] + h[1] : h[0] + h[1] + h[2]; }
+
+// Frobenius norm of the deviator.
+static double shear(int d, const double *h)
+{
+    const double mean = trace(d, h) / d;
+    double sum = 0.0;
+    for (int k = 0; k < (d == 2 ? 3 : 6); k++) {
+        const double value = k < d ? h[k] - mean : h[k];
+        sum += (k < d ? 1.0 : 2.0) * value * value;
+    }
+    return sqrt(sum);
+}
+
+double rp_stress_pressure(const rp_yield *y, const double *strain)
+{
+    const int d = y->dimension;
+    return -(2.0 * y->mu / d + y->lambda) * trace(d, strain);
+}
+
+void rp_stress_principal(const rp_yield *y, const double *h, double out[3])
+{
+    const int d = y->dimension;
+    const double mean = trace(d, h) / d, volume = y->lambda * trace(d, h);
+    double eigen[3] = {0};
+    if (d == 2) {
+        const double half = 0.5 * (h[0] - h[1]), r = sqrt(half * half + h[2] * h[2]);
+        eigen[0] = mean + r;
+        eigen[1] = mean - r;
+    } else {
+        // by the angle that solves the cubic of the deviator
+        const double a = h[0] - mean, b = h[1] - mean, c = h[2] - mean;
+        const double J = shear(3, h) * shear(3, h) / 2.0;
+        const double det = a * (b * c - h[5] * h[5]) - h[3] * (h[3] * c - h[5] * h[4]) +
+                           h[4] * (h[3] * h[5] - b * h[4]);
+        const double r = 2.0 * sqrt(J / 3.0);
+        const double cosine = J > 0.0 ? det / 2.0 * pow(3.0 / J, 1.5) : 0.0;
+        const double angle = acos(fmax(-1.0, fmin(1.0, cosine))) / 3.0;
+        for (int k = 0; k < 3; k++) {
+            eigen[k] = mean + r * cos(angle - k * (2.0 * M_PI / 3.0));
+        }
+        const double swap = eigen[1]; // cos(x), cos(x - 2pi/3), cos(x + 2pi/3): the last is least
+        if (eigen[1] < eigen[2]) {
+            eigen[1] = eigen[2];
+            eigen[2] = swap;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        out[k] = k < d ? 2.0 * y->mu * eigen[k] + volume : 0.0;
+    }
+}
+
+rp_case rp_stress_case(const rp_yield *y, const double *strain, double gain, double hardening)
+{
+    const int d = y->dimension;
+    if (y->def->kind != RP_SAND) {
+        return RP_CASE_INSIDE;
+    }
+    const double alpha = rp_yield_slope_at(y, hardening), bulk = 2.0 * y->mu + d * y->lambda;
+    const double cohesion = y->def->cohesion * fmax(0.0, 1.0 - FADING * gain);
+    const double t = trace(d, strain), s = shear(d, strain);
+    const double tip = cohesion > 0.0 ? cohesion / (alpha * bulk) : 0.0;
+    const double radius = (cohesion - bulk * alpha * t) / (2.0 * y->mu);
+    const double dust = 1e-9; // strain that is nothing but rounding
+    if (t >= tip - dust && s <= dust) {
+        return RP_CASE_APART;
+    }
+    return s >= 0.999 * radius - dust ? RP_CASE_SLIDING : RP_CASE_INSIDE;
+}

@@ -1,0 +1,282 @@
+#include "render/trace.h"
+
+#include "render/sampler.h"
+#include "repose/threads.h"
+
+enum {
+    TILE = 16,       // pixels along a side
+    PANES_DEEP = 14, // surfaces of glass along one way
+    SPLITS = 2,      // of them that are followed both ways, the others by a throw of dice
+};
+
+static const float PI = 3.14159265f;
+static const float SUN_SPREAD = 0.045f; // tangent of its half angle: how soft shadows are
+static const float GLASS_INDEX = 1.5f;
+static const vec GLASS_TINT = {0.93f, 0.965f, 0.955f}; // of light that crosses one surface
+
+typedef struct light {
+    vec sun;                   // where it stands, a unit vector
+    vec sun_a, sun_b;          // across
+    vec sun_color;             // irradiance on a face turned to it
+    vec zenith, horizon, back; // radiance of the sky above, around, and of what is seen behind
+    float fade_near, fade_far; // the ground melts into the backdrop between them [units]
+} light;
+
+typedef struct work {
+    const rp_scenery *stage;
+    const rp_lens *lens;
+    const rp_effort *effort;
+    light light;
+    vec *image;
+    int tiles_across;
+} work;
+
+// ---- light ----
+
+static light make_light(const rp_lens *lens, rp_mood mood)
+{
+    // from the left and a little behind the camera, so that shadows fall to the right and back
+    const vec flat_right = vec_unit((vec){lens->right.x, 0.0f, lens->right.z});
+    const vec flat_back = {-flat_right.z, 0.0f, flat_right.x};
+    light l;
+    l.sun = vec_unit(vec_add((vec){0.0f, 0.80f, 0.0f},
+                             vec_add(vec_scale(-0.88f, flat_right), vec_scale(0.30f, flat_back))));
+    vec_frame(l.sun, &l.sun_a, &l.sun_b);
+    const bool chart = mood == RP_MOOD_CHART;
+    l.sun_color = chart ? (vec){3.0f, 3.0f, 3.0f} : (vec){4.9f, 4.25f, 3.45f};
+    l.zenith = chart ? (vec){0.50f, 0.50f, 0.50f} : (vec){0.30f, 0.40f, 0.56f};
+    l.horizon = chart ? (vec){0.62f, 0.62f, 0.62f} : (vec){0.66f, 0.70f, 0.76f};
+    l.back = chart ? (vec){1.25f, 1.25f, 1.25f} : (vec){1.02f, 1.03f, 1.05f};
+    l.fade_near = 1.6f * lens->reach;
+    l.fade_far = 5.0f * lens->reach;
+    return l;
+}
+
+static vec sky(const light *l, vec to)
+{
+    const float height = clampf(to.y, 0.0f, 1.0f);
+    return vec_mix(l->horizon, l->zenith, sqrtf(height));
+}
+
+// What glass reflects: the sky, and the sun as a soft lamp.
+static vec sky_with_sun(const light *l, vec to)
+{
+    const float c = vec_dot(to, l->sun);
+    const float lamp = smoothly(0.985f, 0.9965f, c);
+    return vec_along(sky(l, to), 14.0f * lamp, (vec){1.0f, 0.93f, 0.82f});
+}
+
+static vec backdrop(const light *l, vec to)
+{
+    const float height = clampf(to.y, 0.0f, 1.0f);
+    return vec_mix(l->back, vec_mul(l->back, (vec){0.70f, 0.76f, 0.86f}),
+                   smoothly(0.0f, 0.6f, height));
+}
+
+static vec toward_sun(const light *l, float u, float v)
+{
+    const float r = SUN_SPREAD * sqrtf(u), phi = 2.0f * PI * v;
+    return vec_unit(vec_along(vec_along(l->sun, r * cosf(phi), l->sun_a), r * sinf(phi), l->sun_b));
+}
+
+// Of light that goes through glass on its way.
+static vec dimmed(int panes)
+{
+    vec c = {1.0f, 1.0f, 1.0f};
+    for (int i = 0; i < panes; i++) {
+        c = vec_mul(c, GLASS_TINT);
+    }
+    return c;
+}
+
+// ---- matte things ----
+
+// Sun and sky on a matte place, and what comes back to it from other places.
+static vec shade(const work *w, rp_meeting m, float time, sampler *s)
+{
+    vec sum = {0}, through = {1.0f, 1.0f, 1.0f};
+    for (int bounce = 0;; bounce++) {
+        float u, v;
+        const vec from = vec_along(m.at, m.step, m.normal);
+        through = vec_mul(through, m.color);
+
+        // the sun
+        sampler_draw(s, &u, &v);
+        const vec sun = toward_sun(&w->light, u, v);
+        const float slant = vec_dot(sun, m.normal);
+        if (slant > 0.0f && !rp_scenery_blocks(w->stage, from, sun, time)) {
+            const vec dim = dimmed(rp_scenery_panes(w->stage, from, sun, time, INFINITY));
+            const vec got = vec_mul(vec_scale(slant / PI, w->light.sun_color), dim);
+            sum = vec_add(sum, vec_mul(through, got));
+        }
+
+        // all else, from one direction chosen by the cosine
+        sampler_draw(s, &u, &v);
+        vec a, b;
+        vec_frame(m.normal, &a, &b);
+        const float r = sqrtf(u), phi = 2.0f * PI * v;
+        vec to = vec_scale(sqrtf(1.0f - u), m.normal);
+        to = vec_along(vec_along(to, r * cosf(phi), a), r * sinf(phi), b);
+        m = rp_scenery_meet(w->stage, from, to, time, false);
+        through = vec_mul(through, dimmed(rp_scenery_panes(w->stage, from, to, time, m.t)));
+        if (m.kind == RP_MEETS_NOTHING) {
+            return vec_add(sum, vec_mul(through, sky(&w->light, to)));
+        }
+        if (bounce == w->effort->bounces) {
+            // what would still come is little, and even
+            const vec rest = vec_mul(m.color, vec_scale(0.45f, w->light.horizon));
+            return vec_add(sum, vec_mul(through, rest));
+        }
+    }
+}
+
+// ---- glass ----
+
+// Share of light that is reflected; `ratio` is the index it comes from over the one it goes to.
+static float reflected(float cosine, float ratio, float *cosine_in)
+{
+    const float sine2 = ratio * ratio * (1.0f - cosine * cosine);
+    if (sine2 >= 1.0f) {
+        return 1.0f;
+    }
+    *cosine_in = sqrtf(1.0f - sine2);
+    const float p = (ratio * cosine - *cosine_in) / (ratio * cosine + *cosine_in);
+    const float q = (cosine - ratio * *cosine_in) / (cosine + ratio * *cosine_in);
+    return 0.5f * (p * p + q * q);
+}
+
+typedef struct way {
+    vec from, to, through;
+    int panes;
+    bool mirrored; // no longer what is seen straight
+} way;
+
+// A surface of glass splits a way in two; one is followed, the other may be put aside.
+static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
+{
+    float cosine = -vec_dot(on->to, m->normal), cosine_in = 0.0f;
+    const bool enters = cosine > 0.0f;
+    const vec n = enters ? m->normal : vec_scale(-1.0f, m->normal);
+    cosine = fabsf(cosine);
+    const float ratio = enters ? 1.0f / GLASS_INDEX : GLASS_INDEX;
+    const float share = reflected(cosine, ratio, &cosine_in);
+    way back = *on, in = *on;
+    back.panes = in.panes = on->panes + 1;
+    back.to = vec_unit(vec_along(on->to, 2.0f * cosine, n));
+    back.from = vec_along(m->at, m->step, n);
+    back.mirrored = true;
+    if (share >= 1.0f) {
+        *on = back;
+        return false;
+    }
+    in.to = vec_unit(vec_along(vec_scale(ratio, on->to), ratio * cosine - cosine_in, n));
+    in.from = vec_along(m->at, -m->step, n);
+    in.through = vec_mul(in.through, GLASS_TINT);
+    if (on->panes < SPLITS) {
+        back.through = vec_scale(share, back.through);
+        in.through = vec_scale(1.0f - share, in.through);
+        *on = in;
+        *aside = back;
+        return true;
+    }
+    float u, v;
+    sampler_draw(s, &u, &v);
+    *on = u < share ? back : in;
+    return false;
+}
+
+// ---- a sample ----
+
+static vec follow(const work *w, vec from, vec to, float time, sampler *s)
+{
+    way open[1 + SPLITS * 2];
+    int ways = 1;
+    vec sum = {0};
+    open[0] = (way){.from = from, .to = to, .through = {1.0f, 1.0f, 1.0f}};
+    while (ways > 0) {
+        way at = open[--ways];
+        for (;;) {
+            const rp_meeting m =
+                rp_scenery_meet(w->stage, at.from, at.to, time, at.panes < PANES_DEEP);
+            if (m.kind == RP_MEETS_NOTHING) {
+                const vec seen =
+                    at.mirrored ? sky_with_sun(&w->light, at.to) : backdrop(&w->light, at.to);
+                sum = vec_add(sum, vec_mul(at.through, seen));
+                break;
+            }
+            if (m.kind == RP_MEETS_GLASS) {
+                way aside;
+                if (split(&m, &at, &aside, s)) {
+                    open[ways++] = aside;
+                }
+                continue;
+            }
+            float fade = 0.0f;
+            if (m.kind == RP_MEETS_GROUND) {
+                const float away = vec_length(vec_sub(m.at, w->lens->focus));
+                fade = smoothly(w->light.fade_near, w->light.fade_far, away);
+                sum =
+                    vec_add(sum, vec_mul(vec_scale(fade, at.through), backdrop(&w->light, at.to)));
+            }
+            if (fade < 1.0f) {
+                sum =
+                    vec_add(sum, vec_mul(vec_scale(1.0f - fade, at.through), shade(w, m, time, s)));
+            }
+            break;
+        }
+    }
+    return sum;
+}
+
+// A tent two pixels wide.
+static float tent(float u)
+{
+    return u < 0.5f ? sqrtf(2.0f * u) - 1.0f : 1.0f - sqrtf(2.0f - 2.0f * u);
+}
+
+static vec pixel(const work *w, int x, int y)
+{
+    const rp_lens *lens = w->lens;
+    vec sum = {0};
+    sampler s = {.pixel = sampler_hash((uint32_t)x, (uint32_t)y)};
+    for (int i = 0; i < w->effort->samples; i++) {
+        float u, v, time, unused;
+        s.index = (uint32_t)i;
+        s.use = 0;
+        sampler_draw(&s, &u, &v);
+        sampler_draw(&s, &time, &unused);
+        const float px = ((float)x + 0.5f + tent(u)) / (float)lens->height * 2.0f -
+                         (float)lens->width / (float)lens->height;
+        const float py = 1.0f - ((float)y + 0.5f + tent(v)) / (float)lens->height * 2.0f;
+        const vec to = vec_along(vec_along(lens->forward, lens->tangent * px, lens->right),
+                                 lens->tangent * py, lens->up);
+        const vec c = follow(w, lens->eye, vec_unit(to), time, &s);
+        // one sample may not outshine its pixel for good
+        const float peak = vec_most(c), limit = 12.0f;
+        sum = vec_along(sum, peak > limit ? limit / peak : 1.0f, c);
+    }
+    return vec_scale(1.0f / (float)w->effort->samples, sum);
+}
+
+static void tile(void *context, int64_t number, int thread)
+{
+    (void)thread;
+    const work *w = context;
+    const int x0 = (int)(number % w->tiles_across) * TILE,
+              y0 = (int)(number / w->tiles_across) * TILE;
+    for (int y = y0; y < y0 + TILE && y < w->lens->height; y++) {
+        for (int x = x0; x < x0 + TILE && x < w->lens->width; x++) {
+            w->image[(size_t)y * (size_t)w->lens->width + (size_t)x] = pixel(w, x, y);
+        }
+    }
+}
+
+void rp_trace(const rp_scenery *stage, const rp_lens *lens, const rp_effort *effort, rp_mood mood,
+              vec *image)
+{
+    work w = {.stage = stage, .lens = lens, .effort = effort, .image = image};
+    w.light = make_light(lens, mood);
+    w.tiles_across = (lens->width + TILE - 1) / TILE;
+    const int down = (lens->height + TILE - 1) / TILE;
+    rp_parallel_for(effort->threads, (int64_t)w.tiles_across * down, 1, tile, &w);
+}

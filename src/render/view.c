@@ -1,0 +1,92 @@
+#include "render/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void unit(double a[3])
+{
+    const double length = sqrt(dot(a, a));
+    for (int i = 0; i < 3; i++) {
+        a[i] /= length;
+    }
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = a[j] * b[k] - a[k] * b[j];
+    }
+}
+
+rp_axes rp_view_axes(const double eye[3], const double look[3])
+{
+    rp_axes a;
+    const double y[3] = {0.0, 1.0, 0.0};
+    for (int i = 0; i < 3; i++) {
+        a.forward[i] = look[i] - eye[i];
+    }
+    unit(a.forward);
+    cross(a.forward, y, a.right);
+    if (dot(a.right, a.right) > 1e-12) {
+        unit(a.right);
+    } else {
+        a.right[0] = 1.0; // straight up or down
+        a.right[1] = a.right[2] = 0.0;
+    }
+    cross(a.right, a.forward, a.up);
+    return a;
+}
+
+static int downward(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double radius, bool flat)
+{
+    const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.08 : 0.30; // [rad]
+    const double to[3] = {-sin(azimuth) * cos(elevation), -sin(elevation),
+                          -cos(azimuth) * cos(elevation)};
+    const rp_axes a = rp_view_axes((double[3]){0}, to);
+    const double fill = 0.80; // share of the picture that the points may take
+    const double ty = fill * tan(0.5 * v->fov), tx = ty * v->width / v->height;
+    const double pad[2] = {radius * sqrt(1.0 + tx * tx), radius * sqrt(1.0 + ty * ty)};
+
+    // how far the points reach beyond planes through the origin, parallel to the sides of the
+    // camera's pyramid; stray ones among many do not count
+    double *beyond = malloc((count + 1) * sizeof *beyond), reach[4] = {0};
+    if (beyond == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory to aim the camera");
+    }
+    for (int side = 0; side < 4 && count > 0; side++) {
+        const double *across = side < 2 ? a.right : a.up, slope = side < 2 ? tx : ty;
+        for (size_t i = 0; i < count; i++) {
+            const double x = dot(point[i], across), z = dot(point[i], a.forward);
+            beyond[i] = (side % 2 == 0 ? -x : x) - slope * z + pad[side / 2];
+        }
+        qsort(beyond, count, sizeof *beyond, downward);
+        reach[side] = beyond[count / 1500];
+    }
+    free(beyond);
+
+    // the nearest eye for which each lies inside: opposite sides give the distance and the middle
+    const double z = fmin(-(reach[0] + reach[1]) / (2.0 * tx), -(reach[2] + reach[3]) / (2.0 * ty));
+    double middle[3];
+    for (int i = 0; i < 3; i++) {
+        v->eye[i] = (reach[1] - reach[0]) / 2.0 * a.right[i] +
+                    (reach[3] - reach[2]) / 2.0 * a.up[i] + z * a.forward[i];
+        middle[i] = 0.5 * (v->lower[i] + v->upper[i]) - v->eye[i];
+    }
+    const double distance = dot(middle, a.forward);
+    for (int i = 0; i < 3; i++) {
+        v->look[i] = v->eye[i] + distance * a.forward[i];
+    }
+    return RP_OK;
+}

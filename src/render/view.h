@@ -1,0 +1,24 @@
+// Where the camera stands, in metres, and how it gets there when nobody says.
+#pragma once
+
+#include "repose/base.h"
+
+typedef struct rp_view {
+    int width, height;         // of the picture [pixels]
+    double eye[3], look[3];    // [m]; y is up
+    double fov;                // from bottom to top [rad]
+    double lower[3], upper[3]; // what there is to see [m]
+} rp_view;
+
+// Unit vectors; up is as near to y as it can be.
+typedef struct rp_axes {
+    double right[3], up[3], forward[3];
+} rp_axes;
+rp_axes rp_view_axes(const double eye[3], const double look[3]);
+
+// Set eye and look so that the points are in the picture, but for a few in a thousand where there
+// are many: seen from a little above, or from the front when flat. Wants the rest to be set.
+// @param radius of every point [m]
+// @return RP_ERR_MEMORY
+rp_result rp_view_aim(rp_view *view, const double (*point)[3], size_t count, double radius,
+                      bool flat);

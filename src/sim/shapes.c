@@ -1,0 +1,289 @@
+// Colliders as meshes in the run's folder, for whoever shows it: shapes/NAME.ply as each stands at
+// pose (0, 0, 0), and shapes/shapes.json, which says how it is to look. Written once, before the
+// first frame; where colliders are at a frame is in forces.csv.
+#include "sim/shapes.h"
+
+#include "base/result.h"
+#include "repose/file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum {
+    FINENESS = 96,        // cells along the longest side of a shape, at most
+    FINENESS_GLASS = 224, // its edges are looked at more closely
+};
+
+typedef struct bounds {
+    double lower[3], upper[3];
+} bounds;
+
+static void grow(bounds *b, const double x[3])
+{
+    for (int a = 0; a < 3; a++) {
+        b->lower[a] = fmin(b->lower[a], x[a]);
+        b->upper[a] = fmax(b->upper[a], x[a]);
+    }
+}
+
+static void grow_by_particles(bounds *b, const rp_world *world)
+{
+    const rp_set *set = &world->set;
+    const rp_page *page = rp_set_page(set);
+    for (rp_local p = 0; p < set->pages; p++) {
+        for (rp_local slot = page[p].first; slot < page[p].first + page[p].count; slot++) {
+            double x[3] = {0};
+            for (int a = 0; a < set->layout.dim; a++) {
+                x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, &page[p]);
+            }
+            grow(b, x);
+        }
+    }
+}
+
+// Where a box is once the collider has been put into its place.
+static void grow_by_placed(bounds *b, const rp_collider *c, const double lower[3],
+                           const double upper[3])
+{
+    for (int corner = 0; corner < 8; corner++) {
+        double x[3];
+        for (int a = 0; a < 3; a++) {
+            x[a] = c->end.position[a];
+            for (int k = 0; k < 3; k++) {
+                x[a] += c->end.rotation[a][k] * (corner >> k & 1 ? upper[k] : lower[k]);
+            }
+        }
+        grow(b, x);
+    }
+}
+
+// Ground and walls have no end, but what is above or beside them will come to them: the nearest
+// point of each.
+static void grow_by_endless(bounds *b, const rp_world *world)
+{
+    const bounds before = *b;
+    for (int i = 0; i < world->colliders; i++) {
+        double x[3], out[3], lower[3], upper[3];
+        if (rp_shape_bounds(world->collider[i].shape, world->def.dimension, lower, upper)) {
+            continue;
+        }
+        for (int a = 0; a < 3; a++) {
+            x[a] = 0.5 * (before.lower[a] + before.upper[a]);
+        }
+        const double d = rp_collider_look(&world->collider[i], x, out);
+        for (int a = 0; a < 3; a++) {
+            x[a] -= d * out[a];
+        }
+        grow(b, x);
+    }
+}
+
+// What there is to see, with some room around it.
+static bounds scene_bounds(const rp_world *world)
+{
+    const int dim = world->def.dimension;
+    const rp_domain *domain = &world->domain;
+    bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    grow_by_particles(&b, world);
+    for (int i = 0; i < world->emitters; i++) {
+        const double(*site)[3] = world->emitter[i].site.data;
+        for (int32_t k = 0; k < world->emitter[i].sites; k++) {
+            grow(&b, site[k]);
+        }
+    }
+    for (int i = 0; i < world->colliders; i++) {
+        const rp_collider *c = &world->collider[i];
+        double lower[3] = {0}, upper[3] = {0};
+        if (rp_shape_bounds(c->shape, dim, lower, upper)) {
+            lower[2] = dim == 2 ? 0.0 : lower[2];
+            upper[2] = dim == 2 ? 0.0 : upper[2];
+            grow_by_placed(&b, c, lower, upper);
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        if (!(b.lower[a] <= b.upper[a])) {
+            b.lower[a] = -0.5;
+            b.upper[a] = 0.5;
+        }
+        if (domain->set && a < dim && isfinite(domain->lower[a]) && isfinite(domain->upper[a])) {
+            b.lower[a] = domain->lower[a];
+            b.upper[a] = domain->upper[a];
+        }
+    }
+    grow_by_endless(&b, world);
+    for (int a = 0; a < dim;
+         a++) { // what has no size of its own, such as an emitter's mouth, gets some
+        const double room = fmax(0.0, 4.0 * world->def.dx - 0.5 * (b.upper[a] - b.lower[a]));
+        b.lower[a] -= room;
+        b.upper[a] += room;
+    }
+    if (dim == 2) { // a slice, to look at
+        const double depth = 0.04 * (b.upper[0] - b.lower[0]) + 2.0 * world->def.dx;
+        b.lower[2] = -depth;
+        b.upper[2] = depth;
+    }
+    return b;
+}
+
+static double most3(double a, double b, double c) { return fmax(a, fmax(b, c)); }
+
+// The box in which a collider is drawn, in its own frame.
+static bounds box_of(const rp_world *world, const rp_collider *c, const bounds *scene)
+{
+    bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    double lower[3], upper[3], g[3];
+    // the scene as the collider sees it from where it stands
+    for (int corner = 0; corner < 8; corner++) {
+        double x[3] = {0};
+        for (int k = 0; k < 3; k++) {
+            const double to =
+                (corner >> k & 1 ? scene->upper[k] : scene->lower[k]) - c->end.position[k];
+            for (int a = 0; a < 3; a++) {
+                x[a] += c->end.rotation[k][a] * to;
+            }
+        }
+        grow(&b, x);
+    }
+    const double size =
+        most3(b.upper[0] - b.lower[0], b.upper[1] - b.lower[1], b.upper[2] - b.lower[2]);
+    const double middle[3] = {0.5 * (b.lower[0] + b.upper[0]), 0.5 * (b.lower[1] + b.upper[1]),
+                              0.5 * (b.lower[2] + b.upper[2])};
+    if (rp_shape_bounds(c->shape, world->def.dimension, lower, upper)) {
+        for (int a = 0; a < world->def.dimension; a++) { // all of it, wherever it is
+            b.lower[a] = fmin(b.lower[a], lower[a]);
+            b.upper[a] = fmax(b.upper[a], upper[a]);
+        }
+        return b;
+    }
+    // ground goes on beyond what lies on it; walls are as large as what they hold
+    rp_shape_distance(c->shape, middle, g);
+    const bool ground = g[1] > 0.7;
+    for (int a = 0; a < 3; a++) {
+        const double room = ground && (a != 1) ? size : a == 1 && !ground ? 0.1 * size : 0.0;
+        b.lower[a] -= a == 1 && !ground ? 0.0 : room;
+        b.upper[a] += room;
+    }
+    return b;
+}
+
+static rp_result collider_surface(const rp_world *world, const rp_collider *c, const bounds *scene,
+                                  rp_surface *out)
+{
+    const bounds b = box_of(world, c, scene);
+    double lower[3], upper[3], size = 0.0;
+    const bool finite = rp_shape_bounds(c->shape, world->def.dimension, lower, upper);
+    for (int a = 0; a < world->def.dimension; a++) {
+        size = fmax(size, finite ? upper[a] - lower[a] : b.upper[a] - b.lower[a]);
+    }
+    const int fineness = c->look == RP_LOOK_GLASS ? FINENESS_GLASS : FINENESS;
+    const double cell = fmax(0.5 * world->def.dx, size / fineness);
+    return rp_shape_surface(c->shape, world->def.dimension, b.lower, b.upper, cell, out);
+}
+
+// ---- files ----
+
+// Of letters, digits, - and _; with its number where another collider has the same.
+static void file_name(const rp_world *world, int index, char out[64])
+{
+    bool clash = false;
+    for (int i = 0; i < world->colliders; i++) {
+        clash |=
+            i != index && strcasecmp(world->collider[i].name, world->collider[index].name) == 0;
+    }
+    char name[32];
+    snprintf(name, sizeof name, "%s", world->collider[index].name);
+    for (char *c = name; *c != '\0'; c++) {
+        const bool plain = isalnum((unsigned char)*c) || *c == '-' || *c == '_';
+        clash |= !plain;
+        *c = plain ? *c : '_';
+    }
+    snprintf(out, 64, clash || name[0] == '\0' ? "%s-%d.ply" : "%s.ply", name, index);
+}
+
+static rp_result write_ply(const char *path, const char *name, const rp_surface *s)
+{
+    char header[512];
+    const int length =
+        snprintf(header, sizeof header,
+                 "ply\nformat binary_little_endian 1.0\ncomment collider %s, metres, y up\n"
+                 "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
+                 "property float nx\nproperty float ny\nproperty float nz\n"
+                 "element face %lld\nproperty list uchar uint vertex_indices\nend_header\n",
+                 name, (long long)s->vertices, (long long)s->triangles);
+    enum { VERTEX = 6 * sizeof(float), FACE = 1 + 3 * sizeof(uint32_t) };
+    const size_t size = (size_t)length + (size_t)s->vertices * VERTEX + (size_t)s->triangles * FACE;
+    unsigned char *bytes = malloc(size), *at = bytes;
+    if (bytes == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory to write %s", path);
+    }
+    memcpy(at, header, (size_t)length);
+    at += length;
+    for (int64_t i = 0; i < s->vertices; i++, at += VERTEX) {
+        memcpy(at, s->vertex[i], VERTEX / 2);
+        memcpy(at + VERTEX / 2, s->normal[i], VERTEX / 2);
+    }
+    for (int64_t i = 0; i < s->triangles; i++, at += FACE) {
+        at[0] = 3;
+        memcpy(at + 1, s->triangle[i], FACE - 1);
+    }
+    const rp_result result = rp_file_write_all(path, bytes, size);
+    free(bytes);
+    return result;
+}
+
+static rp_result write_shape(const rp_world *world, int index, const bounds *scene,
+                             const rp_folder *folder, json_t *list)
+{
+    static const char *const look[] = {"solid", "glass", "hidden"};
+    const rp_collider *c = &world->collider[index];
+    char file[64], name[128], path[RP_PATH];
+    rp_surface surface;
+    const rp_result found = collider_surface(world, c, scene, &surface);
+    if (found == RP_ERR_ARGUMENT) { // pictures will lack it, which is no reason not to run
+        rp_log(RP_LOG_WARNING, "collider '%s' cannot be drawn: %s", c->name, rp_last_error());
+        return RP_OK;
+    }
+    RP_TRY(found);
+    file_name(world, index, file);
+    snprintf(name, sizeof name, "shapes/%s", file);
+    const rp_result result = write_ply(rp_folder_path(folder, name, path), c->name, &surface);
+    rp_surface_free(&surface);
+    json_array_append_new(list,
+                          json_pack("{s:i, s:s, s:s, s:s, s:[f,f,f], s:b}", "collider", index,
+                                    "name", c->name, "file", file, "look", look[c->look], "color",
+                                    c->color[0], c->color[1], c->color[2], "moves", (int)c->moves));
+    return result;
+}
+
+rp_result rp_world_write_shapes(const rp_world *world, const rp_folder *folder)
+{
+    char path[RP_PATH];
+    rp_folder_path(folder, "shapes", path);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return rp_file_cannot("make", path, errno);
+    }
+    const bounds scene = scene_bounds(world);
+    json_t *list = json_array();
+    rp_result result = RP_OK;
+    for (int i = 0; i < world->colliders && result == RP_OK; i++) {
+        result = write_shape(world, i, &scene, folder, list);
+    }
+    char *text = json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    if (result == RP_OK && text == NULL) {
+        result = rp_fail(RP_ERR_MEMORY, "no memory to write shapes.json");
+    }
+    if (result == RP_OK) {
+        rp_folder_path(folder, "shapes/shapes.json", path);
+        result = rp_file_write_all(path, text, strlen(text));
+    }
+    free(text);
+    json_decref(list);
+    return result;
+}
