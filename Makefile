@@ -14,7 +14,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg cl
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-demo deps-test demo test check-all bench faults fuzz coverage format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test demo test check-all bench validate faults fuzz coverage format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -64,6 +64,11 @@ bench: deps-build ## time the kernels; ARGS= goes to repose-bench
 	@$(call configure,release)
 	@$(call build,release,repose-bench)
 	@build/release/repose-bench $(ARGS)
+
+validate: deps-build ## compare with theory, experiments and other programs; ARGS=--quick takes minutes
+	@$(call configure,release)
+	@$(call build,release,repose-command)
+	@build/release/bin/repose validate -o out/validation $(ARGS)
 
 faults: deps-test ## seed faults one by one and see which test catches each; takes an hour
 	@tests/faults/run.py --jobs $(JOBS)

@@ -343,6 +343,7 @@ static int go(job *j)
     rp_run_def def = rp_default_run_def();
     def.world = j->world;
     def.frames = j->frames >= 0 ? j->frames : j->info.frames;
+    def.settle = j->info.settle;
     def.save_seconds = j->save_seconds;
     def.latest = j->info.state == RP_STATE_LATEST;
     def.title = j->info.title;

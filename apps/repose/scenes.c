@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool scenes_folder(char out[PATH_SIZE])
+bool shared_folder(const char *name, char out[PATH_SIZE])
 {
     // beside the installed program, or in the source tree of one that was just built
-    static const char *const places[] = {"../share/repose/scenes", "../../../scenes"};
+    static const char *const places[] = {"../share/repose", "../../.."};
     char program[PATH_SIZE];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) {
@@ -24,13 +24,15 @@ bool scenes_folder(char out[PATH_SIZE])
     }
     *slash = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const int n = snprintf(out, PATH_SIZE, "%s/%s", program, places[i]);
+        const int n = snprintf(out, PATH_SIZE, "%s/%s/%s", program, places[i], name);
         if (n > 0 && n < PATH_SIZE && access(out, R_OK) == 0) {
             return true;
         }
     }
     return false;
 }
+
+bool scenes_folder(char out[PATH_SIZE]) { return shared_folder("scenes", out); }
 
 // A folder of that name, such as that of a run, is no scene.
 static bool is_file(const char *path)

@@ -6,6 +6,8 @@
 
 enum { PATH_SIZE = 4096 };
 
+// A folder that comes with Repose, such as "checks". @return false when there is none
+bool shared_folder(const char *name, char out[PATH_SIZE]);
 // The folder of the scenes that come with it. @return false when there is none
 bool scenes_folder(char out[PATH_SIZE]);
 

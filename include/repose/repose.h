@@ -5,6 +5,7 @@
 #include "export.h"
 #include "file.h"
 #include "frame.h"
+#include "measure.h"
 #include "nearest.h"
 #include "record.h"
 #include "render.h"

@@ -106,6 +106,7 @@ RP_INLINE void gather_value(const stencil_tile *s, int l, const real *arena, rea
 typedef struct extremes {
     vec speed2, gradient2, move;
     ivec bad;
+    double plastic;
 } extremes;
 
 static void update_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
@@ -157,6 +158,36 @@ static void update_strain(const rp_transfer_job *job, rp_local slot, const group
             }
         }
     }
+}
+
+// Work of the stress on the strain that the law has taken back, docs/theory.md (43): `strain` is
+// what a tile would have that never yields. Lanes past the end hold none.
+static void trial_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                         const real (*increment)[RP_LANES], real (*strain)[RP_LANES])
+{
+    memcpy(strain, rp_set_tile(job->set, RP_COL_STRAIN, slot), sizeof(real) * SYM * RP_LANES);
+    const rp_law_tile tile = {.parameter = g->value, .increment = increment, .strain = strain};
+    job->law[RP_LAW_ELASTIC].update(&tile);
+}
+
+static double plastic_work(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                           const real (*trial)[RP_LANES])
+{
+    const real *strain = rp_set_tile(job->set, RP_COL_STRAIN, slot);
+    double sum = 0.0;
+    for (int l = 0; l < RP_LANES; l++) {
+        double trace = 0.0, taken_trace = 0.0, product = 0.0;
+        for (int c = 0; c < SYM; c++) {
+            const double e = (double)strain[c * RP_LANES + l], taken = (double)trial[c][l] - e;
+            trace += c < DIM ? e : 0.0;
+            taken_trace += c < DIM ? taken : 0.0;
+            product += (c < DIM ? 1.0 : 2.0) * e * taken;
+        }
+        sum += (double)g->value[RP_GROUP_VOLUME][l] *
+               (2.0 * (double)g->value[RP_PARAM_MU][l] * product +
+                (double)g->value[RP_PARAM_LAMBDA][l] * trace * taken_trace);
+    }
+    return sum;
 }
 
 // The low halves of the ids, for the dither.
@@ -239,7 +270,12 @@ static void update_tile(const rp_transfer_job *job, rp_local slot, const group_l
         most->move = vmax(move, most->move);
     }
     if (job->law != NULL && rp_set_has(set, RP_COL_STRAIN)) {
+        _Alignas(64) real trial[SYM][RP_LANES];
+        if (job->account) {
+            trial_strain(job, slot, g, increment, trial);
+        }
         update_strain(job, slot, g, increment, density);
+        most->plastic += job->account ? plastic_work(job, slot, g, trial) : 0.0;
         // any component that is no number makes the sum none
         const real *strain = rp_set_tile(set, RP_COL_STRAIN, slot);
         for (int l = 0; l < RP_LANES; l += LANES) {
@@ -277,7 +313,7 @@ void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local p, rp_page_report *out
     if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
-    extremes most = {vset(0), vset(0), vset(0), viset(0)};
+    extremes most = {vset(0), vset(0), vset(0), viset(0), 0.0};
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
@@ -305,6 +341,7 @@ void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local p, rp_page_report *out
         .speed2 = largest(most.speed2),
         .gradient2 = largest(most.gradient2),
         .move = largest(most.move),
+        .plastic = most.plastic,
         .bad = vany(most.bad) != 0,
     };
 }

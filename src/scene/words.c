@@ -87,6 +87,11 @@ static const scene_key scene_keys[] = {
     {"frames", TAKES_INTEGER, NULL, CLOSED(1, 10000000), .sentence = "How many frames the run has."},
     {"gravity", TAKES_VECTOR | TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t", .otherwise = "{0, -9.81, 0}",
      .sentence = "Constant, or a function of the time in seconds, for a box that tilts."},
+    {"acceleration", TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t, x, y, z", .absent = "none",
+     .sentence = "Added to gravity, from place to place: a wind, a vortex. It is asked at every node in every step, which takes time."},
+    {"settle", TAKES_NUMBER, "s", NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "Before the first frame, let all find its rest for so long: strongly damped, with gravity and colliders as "
+                 "they are at the start, and without emitters. Then velocities are set to 0, and time begins."},
     {"order", TAKES_CHOICE, .choices = CHOICES("linear", "quadratic", "cubic"), .otherwise = "\"quadratic\"",
      .sentence = "Of the splines between particles and grid; cubic is smoother and slower."},
     {"transfer", TAKES_CHOICE | TAKES_TABLE, .choices = CHOICES("apic", "pic"), .form = &flip_form,
@@ -94,6 +99,8 @@ static const scene_key scene_keys[] = {
      .sentence = "How velocity travels between particles and grid: APIC keeps rotation, PIC is syrupy, FLIP lively."},
     {"cfl", TAKES_NUMBER, "cells", UP_TO(0, 1), .otherwise = "1",
      .sentence = "How far the fastest particle may go in a step."},
+    {"elastic_share", TAKES_NUMBER, NULL, UP_TO(0, 10), .otherwise = "0.8",
+     .sentence = "Of the longest step that is stable for elastic waves; more than 1 may blow up."},
     {"dt_max", TAKES_NUMBER, "s", POSITIVE, .absent = "no bound of its own", .sentence = "The longest step."},
     {"seed", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .otherwise = "0",
      .sentence = "Of everything random; another seed gives another, equally good pile."},
@@ -120,6 +127,8 @@ static const scene_key camera_keys[] = {
 static const scene_key output_keys[] = {
     {"state", TAKES_CHOICE, .choices = CHOICES("all", "latest"), .otherwise = "\"all\"",
      .sentence = "Which frames keep what only a restart needs: all, or just the newest ones, which saves disk."},
+    {"energy", TAKES_BOOLEAN, .otherwise = "false",
+     .sentence = "Keep account of where energy goes, in more columns of `stats.csv`. Steps take longer."},
 };
 
 static const scene_key half_space_keys[] = {
@@ -288,6 +297,9 @@ static const scene_key particles_keys[] = {
      .sentence = "At the start; a function is called for every particle."},
     {"velocity_gradient", TAKES_MATRIX, "1/s", ANY, .absent = "none",
      .sentence = "Rows of d v_i / d x_j: `velocity` is then that at the origin."},
+    {"prestress", TAKES_CHOICE, .choices = CHOICES("none", "k0"), .otherwise = "\"none\"",
+     .sentence = "k0: particles start with the pressure of what lies above them in the shape, and sideways with that of a "
+                 "layer that cannot spread, so that sand between walls starts at rest."},
 };
 
 static const scene_key collider_keys[] = {
