@@ -127,7 +127,7 @@ static rp_result find_push(loops *l)
     const rp_step *step = l->step;
     const rp_grid *grid = step->grid;
     const rp_layout *layout = &grid->layout;
-    if (step->acceleration->call == NULL) {
+    if (step->acceleration == NULL || step->acceleration->call == NULL) {
         return RP_OK;
     }
     l->push =
