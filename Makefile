@@ -10,11 +10,11 @@ PRESETS := release scalar clang debug asan tsan coverage
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
 	libassimp-dev libembree-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools clang
-PACKAGES := $(TEST_PACKAGES) libclang-rt-14-dev llvm clang-format gcovr
+TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang
+PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-test demo test check-all bench faults fuzz coverage format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test demo test check-all bench validate faults fuzz coverage format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -29,21 +29,25 @@ deps: ## install the Debian packages that any of these needs
 deps-build:
 	@$(call need,$(BUILD_PACKAGES))
 
+deps-demo:
+	@$(call need,$(BUILD_PACKAGES) ffmpeg)
+
 deps-test:
 	@$(call need,$(TEST_PACKAGES))
 
-demo: deps-build ## let a column of sand collapse and take its picture
+demo: deps-demo ## let sand run through an hourglass; ends with a picture and a movie
 	@$(call configure,release)
 	@$(call build,release,repose-command)
-	build/release/bin/repose run column-collapse -o out/column-collapse --overwrite
-	build/release/bin/repose render out/column-collapse -o heap.png
-	@echo "The picture is $(CURDIR)/heap.png"
+	build/release/bin/repose run hourglass -o out/hourglass --overwrite
+	build/release/bin/repose render out/hourglass --frame 20 --size 600x800 -o hourglass.png
+	build/release/bin/repose render out/hourglass --movie --size 360x480 --samples 12 --shutter 0.5 -o hourglass.mp4
+	@echo "The picture is $(CURDIR)/hourglass.png, the movie $(CURDIR)/hourglass.mp4"
 
 test: deps-test ## what must pass before a commit
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(call build_step,release,all)
-	@$(call step,release: tests,ctest --preset release)
+	@$(call step,release: tests,ctest --preset release -LE blender)
 	@$(call build_step,clang,all)
 	@$(call build_step,asan,unit_tests)
 	@$(call step,asan: unit tests,ctest --preset asan -L unit -E unit.bits)
@@ -60,6 +64,11 @@ bench: deps-build ## time steps of many sizes; ARGS= goes to repose bench, such 
 	@$(call configure,release)
 	@$(call build,release,repose-command)
 	@build/release/bin/repose bench $(ARGS)
+
+validate: deps-build ## compare with theory, experiments and other programs; ARGS=--quick takes minutes
+	@$(call configure,release)
+	@$(call build,release,repose-command)
+	@build/release/bin/repose validate -o out/validation $(ARGS)
 
 faults: deps-test ## seed faults one by one and see which test catches each; takes an hour
 	@tests/faults/run.py --jobs $(JOBS)
@@ -78,7 +87,7 @@ coverage: deps ## which lines of src/ the tests reach
 	@$(call step,coverage: tests,ctest --preset coverage)
 	@gcovr --root . --filter src/ --exclude-directories '.*CompilerIdC' build/coverage
 
-SOURCES = $(shell find include src apps tests bench examples -name '*.[ch]' 2>/dev/null)
+SOURCES = $(shell find include src apps tests bench examples -name '*.[ch]' -o -name '*.cpp' 2>/dev/null)
 
 format: ## put the sources into the project's layout
 	@clang-format -i $(SOURCES)
@@ -87,7 +96,7 @@ format-check: ## name the files that `make format` would change
 	@bad=0; for f in $(SOURCES); do clang-format $$f | cmp -s - $$f || { echo $$f; bad=1; }; done; exit $$bad
 
 clean: ## remove what was built and what the demo made
-	rm -rf build out heap.png
+	rm -rf build out hourglass.png hourglass.mp4 hourglass.frames
 
 # $(call need,packages): install those that are missing; without a word when none is
 define need

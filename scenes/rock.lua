@@ -1,6 +1,6 @@
 -- Sand slides down a slope and round a rock that is a mesh of triangles.
-scene { title = "Rock", dx = 0.01, fps = 24, frames = 48 }
-camera { eye = {0.75, 0.55, 0.75}, look_at = {0, 0.08, 0}, fov = 32 }
+scene { title = "Rock", dx = 0.01, fps = 24, frames = 30 }
+camera { eye = {0.95, 0.42, 0.75}, look_at = {0, 0.06, 0}, fov = 34 }
 
 local slope = { rotation = { angle = -28 } }
 collider {

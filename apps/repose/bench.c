@@ -12,6 +12,7 @@
 
 static const option bench_options[] = {
     {.name = "--quick", .help = "only the cases that a change of the kernels should be judged by"},
+    {.name = "--render", .help = "only how long pictures take"},
     {.name = "--json", .help = "print limits and results as JSON"},
     {.name = "--csv", .value = "FILE", .help = "append results to a file", .words = "FILE"},
     {.name = "--particles", .value = "N", .help = "one case with about this many particles"},
@@ -305,6 +306,10 @@ static bool fits(const bench_case *c)
 
 static int bench_main(const args *a)
 {
+    if (args_has(a, "--render")) {
+        bench_render();
+        return EXIT_DONE;
+    }
     bool wrong = false;
     plan p = {.count = 0};
     const int repeats = (int)args_integer(a, "--repeat", 1, 1000, 5, &wrong);

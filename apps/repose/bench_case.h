@@ -38,4 +38,7 @@ typedef struct bench_result {
     const char *isa;
 } bench_result;
 
+// How long pictures take: printed.
+void bench_render(void);
+
 rp_result bench_run(const bench_case *c, bench_result *out);

@@ -163,7 +163,7 @@ static int check_main(const args *a)
     rp_scene *scene;
     const rp_result result = rp_scene_load(&def, &scene);
     if (result != RP_OK) {
-        return say_error(result, false);
+        return say_no_scene(result, a->operand[0]);
     }
     rp_scene_get_info(scene, &f.info);
     f.frames = frames >= 0 ? frames : f.info.frames;

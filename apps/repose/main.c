@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const command *const commands[] = {&command_run,  &command_check,  &command_list,
-                                          &command_info, &command_render, &command_bench};
+static const command *const commands[] = {&command_run,     &command_check,    &command_list,
+                                          &command_info,    &command_render,   &command_export,
+                                          &command_measure, &command_validate, &command_bench};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(FILE *out)
@@ -64,8 +65,9 @@ int main(int argc, char **argv)
         (strcmp(name, "--print-man") == 0 ? args_man : args_bash)(commands, COMMANDS, stdout);
         return finish(EXIT_DONE);
     }
-    if (strcmp(name, "--print-scene-reference") == 0) {
-        char *text = rp_scene_reference();
+    if (strcmp(name, "--print-scene-reference") == 0 ||
+        strcmp(name, "--print-measure-reference") == 0) {
+        char *text = name[8] == 's' ? rp_scene_reference() : rp_measure_reference();
         fputs(text != NULL ? text : "", stdout);
         free(text);
         return finish(text != NULL ? EXIT_DONE : EXIT_FAILED);

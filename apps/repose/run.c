@@ -215,7 +215,7 @@ static int compare_files(const job *j)
         if (status != 0) {
             return status;
         }
-        if (was != NULL && strcmp(was, sum) != 0) {
+        if (files != NULL && (was == NULL || strcmp(was, sum) != 0)) {
             return say_usage("%s has changed since the run in %s was started: put it back as it "
                              "was, or start anew with --overwrite",
                              path, j->folder);
@@ -250,6 +250,7 @@ static char *describe(const job *j)
         j->scene != NULL ? j->scene : json_string_value(json_object_get(j->about, "scene"));
     json_object_set_new(about, "scene", scene != NULL ? json_string(scene) : json_null());
     json_object_set_new(about, "scene_folder", json_string(j->beside));
+    json_object_set_new(about, "title", json_string(j->info.title));
     json_object_set_new(about, "command", words);
     json_object_set_new(about, "set", set);
     json_object_set_new(about, "files", describe_files(j));
@@ -282,9 +283,12 @@ static int load(job *j)
     def.method = j->method;
     const rp_result result = rp_scene_load(&def, &j->scene_loaded);
     if (result != RP_OK) {
-        return say_error(result, false);
+        return say_no_scene(result, j->scene);
     }
     rp_scene_get_info(j->scene_loaded, &j->info);
+    // a scene without one is called by its file, which is another one when the run is resumed
+    const char *title = json_string_value(json_object_get(j->about, "title"));
+    j->info.title = title != NULL ? title : j->info.title;
     return 0;
 }
 
@@ -339,6 +343,7 @@ static int go(job *j)
     rp_run_def def = rp_default_run_def();
     def.world = j->world;
     def.frames = j->frames >= 0 ? j->frames : j->info.frames;
+    def.settle = j->info.settle;
     def.save_seconds = j->save_seconds;
     def.latest = j->info.state == RP_STATE_LATEST;
     def.title = j->info.title;

@@ -43,6 +43,16 @@ size_t first_frame_bytes(const rp_plan *plan)
     return BASE_BYTES + (writing > plan->setup_bytes ? writing : plan->setup_bytes);
 }
 
+int say_no_scene(rp_result result, const char *name)
+{
+    char meant[256];
+    const int status = say_error(result, false);
+    if (result == RP_ERR_FILE && name != NULL && scene_suggestion(name, meant)) {
+        say_usage("did you mean the scene %s? `repose list` shows those that come along", meant);
+    }
+    return status;
+}
+
 int plan_scene(rp_scene *scene, size_t memory, double seconds, rp_plan *plan, int64_t *poured)
 {
     rp_scene_world_def def = rp_default_scene_world_def();

@@ -40,6 +40,9 @@ enum { BASE_BYTES = 19 << 20 };
 // What a run would need at its peak before the first frame is written [bytes].
 size_t first_frame_bytes(const rp_plan *plan);
 
+// Say why a scene could not be read, and which one was perhaps meant. @return the exit status
+int say_no_scene(rp_result result, const char *name);
+
 // Count what the scene would hold, and refuse what does not fit.
 // @param memory the most to use [bytes]
 // @param seconds how long it will run; poured: what emitters bring in that time

@@ -88,6 +88,10 @@ RP_API rp_result rp_render_movie(const rp_render *render, const rp_movie_def *de
 RP_API rp_result rp_render_points(const double *position, const uint64_t *id, int64_t count,
                                   int dimension, const rp_render_def *def, unsigned char *rgb);
 
+/// One of the three colours of sand, as the id of a grain draws it: amber, brown or white.
+/// @param[out] rgb sRGB
+RP_API void rp_grain_color(uint64_t id, unsigned char rgb[3]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,9 +2,12 @@
 // Everything public in one include.
 #pragma once
 #include "base.h"
+#include "export.h"
 #include "file.h"
 #include "frame.h"
+#include "measure.h"
 #include "nearest.h"
+#include "record.h"
 #include "render.h"
 #include "run.h"
 #include "scene.h"

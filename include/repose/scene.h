@@ -46,6 +46,7 @@ typedef struct rp_scene_info {
     const char *method;
     int64_t frames;
     double fps;
+    double settle;        ///< see rp_run_def.settle [s]
     rp_frame_state state; ///< which frames keep all that a restart needs
     bool has_camera;
     double eye[3], look_at[3], fov; ///< [m], [m], [rad] from bottom to top

@@ -48,6 +48,12 @@ typedef struct rp_vector_of_place {
     void *context;
 } rp_vector_of_place;
 
+/// A vector that changes with time and place, such as a wind. Must be pure, as rp_vector_of_time.
+typedef struct rp_vector_field {
+    rp_result (*call)(void *context, double t, const double x[3], double out[3]); ///< NULL: none
+    void *context;
+} rp_vector_field;
+
 /// Where a body is and how it is turned.
 typedef struct rp_pose {
     double position[3]; ///< [m]
@@ -71,8 +77,11 @@ typedef struct rp_world_def {
     double fps;                        ///< frames per second of simulated time [1/s]
     double gravity[3];                 ///< [m/s^2]
     rp_vector_of_time gravity_of_time; ///< replaces `gravity` when its call is not NULL
+    rp_vector_field acceleration;      ///< added to gravity, from place to place [m/s^2]
     double cfl;                        ///< cells that the fastest particle may cross in a step
+    double elastic_share;              ///< of the longest step that is stable for elastic waves
     double dt_max;                     ///< upper bound on a step [s]
+    bool energy;                       ///< keep account of where energy goes, see rp_energy
     int period[3];   ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
     int fields;      ///< separate velocity fields; particles of two fields do not feel each other
     int threads;     ///< 0: as many as the process may use
@@ -144,6 +153,14 @@ typedef enum rp_sampling {
     RP_LATTICE, ///< a lattice along the axes, each particle moved a little by `jitter`
 } rp_sampling;
 
+/// The stress that particles start with.
+typedef enum rp_prestress {
+    RP_PRESTRESS_NONE,
+    /// What lies above them in the shape, at the start of time, and sideways as a layer that cannot
+    /// spread: nu / (1 - nu) of it, or what the yield cone allows.
+    RP_PRESTRESS_K0,
+} rp_prestress;
+
 /// A shape filled with particles. Its mass is exact, whatever their number.
 typedef struct rp_particles_def {
     rp_material material;
@@ -154,7 +171,8 @@ typedef struct rp_particles_def {
     double velocity[3]; ///< [m/s] at the origin
     double velocity_gradient[3][3];       ///< d v_i / d x_j [1/s]; also sets the affine state
     rp_vector_of_place velocity_of_place; ///< replaces both when its call is not NULL
-    int field;                            ///< which velocity field
+    rp_prestress prestress;
+    int field; ///< which velocity field
     uint32_t cookie;
 } rp_particles_def;
 
@@ -304,6 +322,11 @@ RP_API rp_result rp_world_step(rp_world *world);
 /// Steps until the frame's end, exactly.
 RP_API rp_result rp_world_run_frame(rp_world *world);
 
+/// Let particles find their rest before time begins: steps for so many seconds with the gravity and
+/// the colliders of this moment, strongly damped, then sets velocities to zero. The time stays what
+/// it is; emitters do not pour. Doing it in several pieces is fine.
+RP_API rp_result rp_world_settle(rp_world *world, double seconds);
+
 /// What bounded the last step.
 typedef enum rp_limiter {
     RP_LIMIT_NONE,     ///< no step yet
@@ -374,6 +397,20 @@ typedef struct rp_totals {
     double center[3];        ///< of mass [m]
 } rp_totals;
 RP_API void rp_world_totals(const rp_world *world, rp_totals *out);
+
+/// Where energy has gone since the start [J], in a world with rp_world_def.energy. With the totals,
+/// kinetic + affine + elastic + potential falls by the sum of the others. Energy that particles
+/// bring along or take away, and work of colliders that move, are not told apart: the latter is in
+/// `contact`, with its sign.
+typedef struct rp_energy {
+    double affine;   ///< now: kinetic energy of what APIC carries besides the velocity
+    double plastic;  ///< lost in the return mapping
+    double contact;  ///< lost on colliders, across their surface
+    double friction; ///< lost on colliders, along it
+    double transfer; ///< lost between particles and grid
+    double stepping; ///< lost by finite steps (or, where negative, gained)
+} rp_energy;
+RP_API void rp_world_energy(const rp_world *world, rp_energy *out);
 
 /// Names a particle column, see src/core/fields.h and rp_column_name().
 typedef enum rp_column_id {

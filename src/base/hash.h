@@ -8,7 +8,8 @@ typedef enum rp_purpose {
     RP_FOR_JITTER = 1,
     RP_FOR_DITHER,
     RP_FOR_TEST,
-    RP_FOR_SAMPLES
+    RP_FOR_SAMPLES,
+    RP_FOR_LAYER
 } rp_purpose;
 
 // Finaliser with full avalanche (the murmur3 constants).

@@ -646,7 +646,8 @@ static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair,
                          double dt, node *at)
 {
     const rp_collider *c = &t->collider[t->near[pair]];
-    double normal[3], moving[3], lost[3], arm[3], *v = at->v, *given = t->given[pair];
+    double normal[3], moving[3], lost[3], arm[3], through[2] = {0}, *v = at->v;
+    double relative[3], slid = 0.0, square = 0.0, *given = t->given[pair];
     double phi = see(t, l, pair, at, dt, normal, moving);
     phi = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
     for (int a = 0; a < 3; a++) {
@@ -654,8 +655,15 @@ static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair,
         arm[a] = at->x[a] - c->begin.position[a];
         v[a] -= moving[a];
     }
+    for (int a = 0; a < 3; a++) {
+        through[0] += v[a] * normal[a];
+        relative[a] = v[a];
+    }
     rp_contact_resolve(c->contact, rubs ? c->friction : 0.0, normal, phi, dt, v);
     for (int a = 0; a < 3; a++) {
+        through[1] += v[a] * normal[a];
+        slid += relative[a] * v[a];
+        square += v[a] * v[a];
         v[a] += moving[a];
         lost[a] = at->mass * (lost[a] - v[a]);
     }
@@ -664,6 +672,8 @@ static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair,
         given[a] += lost[a];
         given[3 + a] += arm[b] * lost[d] - arm[d] * lost[b];
     }
+    // the impulse along the surface times the way that is still slid along it
+    given[6] += at->mass * (slid - through[0] * through[1] - square + through[1] * through[1]);
 }
 
 // Colliders in turn. Where several hold a node, one may push it back into another: they get more
@@ -728,14 +738,17 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     }
 }
 
-void rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6])
+double rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6])
 {
+    double rubbed = 0.0;
     for (rp_local p = 0; p < pages; p++) {
         for (int k = 0; k < t->page[p].count; k++) {
             const uint32_t pair = t->page[p].first + (uint32_t)k;
             for (int a = 0; a < 6; a++) {
                 load[t->near[pair]][a] += t->given[pair][a];
             }
+            rubbed += t->given[pair][6];
         }
     }
+    return rubbed;
 }

@@ -76,8 +76,9 @@ typedef struct rp_touches {
     uint16_t *near; // collider numbers
     int32_t *wall;  // entries of `walls`; -1: work it out
     const rp_walls *walls;
-    double (*given)[6]; // momentum and angular momentum about the collider's position that nodes
-                        // gave up to it [kg m/s, kg m^2/s]; written by the page's thread
+    double (*given)[7]; // momentum and angular momentum about the collider's position that nodes
+                        // gave up to it [kg m/s, kg m^2/s], and the energy that was rubbed off
+                        // along its surface [J]; written by the page's thread
     int64_t pairs;
 } rp_touches;
 
@@ -89,4 +90,5 @@ rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *col
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);
 
 // Add up what each collider was given, in the order of pages: load[collider][6] += ...
-void rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6]);
+// @return the energy that was rubbed off [J]
+double rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6]);

@@ -157,11 +157,17 @@ hid_t rp_disk_access(rp_disk *disk)
     const hid_t access = id < 0 ? -1 : H5Pcreate(H5P_FILE_ACCESS);
     const bool good = access >= 0 && H5Pset_driver(access, id, &disk) >= 0 &&
                       H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
-    if (id >= 0) {
-        H5FDunregister(id);
-    }
+    disk->driver = id > 0 ? id : 0;
     if (!good && access >= 0) {
         H5Pclose(access);
     }
     return good ? access : -1;
+}
+
+void rp_disk_release(rp_disk *disk)
+{
+    if (disk->driver > 0) {
+        H5FDunregister(disk->driver);
+    }
+    disk->driver = 0;
 }

@@ -107,6 +107,7 @@ rp_result rp_h5_open(rp_h5 *h5, int fd, uint64_t size, const char *path)
     if (h5->file >= 0) {
         return RP_OK;
     }
+    rp_disk_release(&h5->disk);
     return h5->disk.error != 0 ? rp_file_cannot("read", path, h5->disk.error)
                                : rp_h5_damaged(h5, "HDF5 cannot make sense of it");
 }
@@ -116,6 +117,7 @@ rp_result rp_h5_close(rp_h5 *h5)
     if (h5->file >= 0) {
         rp_h5_expect(h5, H5Fclose(h5->file));
     }
+    rp_disk_release(&h5->disk);
     h5->file = -1;
     if (h5->disk.error != 0) {
         return rp_file_cannot("write", h5->path, h5->disk.error);
@@ -128,6 +130,7 @@ void rp_h5_leave(rp_h5 *h5)
     if (h5->file >= 0) {
         rp_h5_enter();
         H5Fclose(h5->file);
+        rp_disk_release(&h5->disk);
     }
     h5->file = -1;
 }

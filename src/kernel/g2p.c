@@ -3,7 +3,7 @@
 //
 //   v_p      = sum_i w_ip v_i                                                               (14)
 //   C_p      = D^-1 sum_i w_ip v_i (x_i - x_p)^T          linear splines: C_p = grad v_p    (15)
-//   grad v_p = sum_i v_i (grad w_ip)^T                    affine gradients: C_p      (16), (38)
+//   grad v_p = sum_i v_i (grad w_ip)^T                    affine gradients: C_p      (16), (46)
 //   x_p     += dt sum_i w_ip v_i                                                            (17)
 //
 // The nodes around a page are first copied into a local arena, so that a stencil is a few rows, and
@@ -128,6 +128,7 @@ static void gather_value(const real *node, const stencil_tile *s, int l, real ou
 typedef struct extremes {
     vec speed2, gradient2, move;
     ivec bad;
+    double plastic;
 } extremes;
 
 static void update_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
@@ -179,6 +180,36 @@ static void update_strain(const rp_transfer_job *job, rp_local slot, const group
             }
         }
     }
+}
+
+// Work of the stress on the strain that the law has taken back, docs/theory.md (43): `strain` is
+// what a tile would have that never yields. Lanes past the end hold none.
+static void trial_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                         const real (*increment)[RP_LANES], real (*strain)[RP_LANES])
+{
+    memcpy(strain, rp_set_tile(job->set, RP_COL_STRAIN, slot), sizeof(real) * SYM * RP_LANES);
+    const rp_law_tile tile = {.parameter = g->value, .increment = increment, .strain = strain};
+    job->law[RP_LAW_ELASTIC].update(&tile);
+}
+
+static double plastic_work(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+                           const real (*trial)[RP_LANES])
+{
+    const real *strain = rp_set_tile(job->set, RP_COL_STRAIN, slot);
+    double sum = 0.0;
+    for (int l = 0; l < RP_LANES; l++) {
+        double trace = 0.0, taken_trace = 0.0, product = 0.0;
+        for (int c = 0; c < SYM; c++) {
+            const double e = (double)strain[c * RP_LANES + l], taken = (double)trial[c][l] - e;
+            trace += c < DIM ? e : 0.0;
+            taken_trace += c < DIM ? taken : 0.0;
+            product += (c < DIM ? 1.0 : 2.0) * e * taken;
+        }
+        sum += (double)g->value[RP_GROUP_VOLUME][l] *
+               (2.0 * (double)g->value[RP_PARAM_MU][l] * product +
+                (double)g->value[RP_PARAM_LAMBDA][l] * trace * taken_trace);
+    }
+    return sum;
 }
 
 // The low halves of the ids, for the dither.
@@ -255,7 +286,12 @@ RP_INLINE void update_tile(const rp_transfer_job *job, rp_local slot, const grou
         most->move = vmax(move, most->move);
     }
     if (job->law != NULL && rp_set_has(set, RP_COL_STRAIN)) {
+        _Alignas(64) real trial[SYM][RP_LANES];
+        if (job->account) {
+            trial_strain(job, slot, g, increment, trial);
+        }
         update_strain(job, slot, g, increment, density);
+        most->plastic += job->account ? plastic_work(job, slot, g, trial) : 0.0;
         // any component that is no number makes the sum none
         const real *strain = rp_set_tile(set, RP_COL_STRAIN, slot);
         for (int l = 0; l < RP_LANES; l += LANES) {
@@ -295,7 +331,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
     if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
-    extremes most = {vset(0), vset(0), vset(0), viset(0)};
+    extremes most = {vset(0), vset(0), vset(0), viset(0), 0.0};
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
@@ -333,6 +369,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         .speed2 = largest(most.speed2),
         .gradient2 = largest(most.gradient2),
         .move = largest(most.move),
+        .plastic = most.plastic,
         .bad = vany(most.bad) != 0,
     };
 }

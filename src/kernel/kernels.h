@@ -21,6 +21,7 @@ typedef struct rp_transfer_job {
     rp_gradient gradient;
     double flip;
     uint64_t seed, step; // of the dither
+    bool account;        // fill in rp_page_report.plastic
 } rp_transfer_job;
 
 // What a page has to report after G2P.
@@ -28,6 +29,7 @@ typedef struct rp_page_report {
     double speed2;    // largest squared particle speed [m^2/s^2]
     double gradient2; // largest squared Frobenius norm of the velocity gradient [1/s^2]
     double move;      // largest displacement along any axis [cells]
+    double plastic;   // work that the return mapping took [J], where it is asked for
     bool bad;         // a particle is not finite or moved farther than RP_RUNAWAY_CELLS
 } rp_page_report;
 

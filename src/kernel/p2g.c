@@ -4,7 +4,7 @@
 //   m_i     = sum_p w_ip m_p                                                                  (8)
 //   (m v)_i = sum_p w_ip m_p (v_p + C_p (x_i - x_p))  -  dt sum_p V_p tau_p grad w_ip    (9), (10)
 //
-// With affine gradients grad w_ip is w_ip D^-1 (x_i - x_p), theory (37), so that momentum and force
+// With affine gradients grad w_ip is w_ip D^-1 (x_i - x_p), theory (45), so that momentum and force
 // of a particle are one affine field: q + A k, with k the place of a node in cells from node 1 of
 // the stencil and A = m C h - dt V tau D^-1 h. Node k gets w times that, and along the rows and
 // from row to row the field grows by additions.

@@ -9,6 +9,9 @@
 // Part of the cohesion that is lost per volume gain: all of it at 0.05, docs/theory.md (24).
 #define FADING R(20.0)
 
+// How far the logarithm of the density that the grid sees may be off, docs/theory.md (26).
+#define DOUBT R(1.0)
+
 // Slope of the cone, theory (20), from the hardening state before the step, theory (28).
 RP_INLINE vec cone_slope(const rp_law_tile *tile, int lane, ivec hardens, vec q)
 {
@@ -41,7 +44,7 @@ RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, vec gain)
     const vec rest = law_parameter(tile, RP_PARAM_DENSITY, lane);
     const vec seen = vload((const real *)tile->density + lane);
     // in this order of operands a NaN density makes the gain NaN
-    const vec capped = vmin(gain, vmax(zero, vlog(rest / seen)));
+    const vec capped = vmin(gain, vmax(zero, vlog(rest / seen)) + vset(DOUBT));
     return vselect(positive, capped, gain);
 }
 

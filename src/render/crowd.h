@@ -2,6 +2,7 @@
 #pragma once
 
 #include "repose/frame.h"
+#include "repose/render.h"
 
 #define RP_FARTHEST 1e9 // particles beyond are left out [m]
 
@@ -25,6 +26,3 @@ void rp_crowd_bounds(const rp_crowd *crowd, double lower[3], double upper[3]);
 double rp_crowd_radius(const rp_crowd *crowd);
 // The same from the volume of a particle [m].
 double rp_radius_of_volume(double volume, int dimension);
-
-// One of the three colours of sand, by the id.
-void rp_grain_color(uint64_t id, unsigned char rgb[3]);

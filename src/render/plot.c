@@ -169,7 +169,8 @@ static rp_result read_scatter(const rp_render *render, rp_reading *r, scatter *s
 static void draw_axis_x(rp_canvas *c, const panel *p, const char *title)
 {
     const float s = letter_size(c);
-    const double step = rp_canvas_step(p->x1 - p->x0, 5);
+    const int marks = (int)fmaxf(2.0f, fminf(5.0f, (p->right - p->left) / (7.0f * s)));
+    const double step = rp_canvas_step(p->x1 - p->x0, marks);
     rp_canvas_line(c, p->left, p->bottom, p->right, p->bottom, fmaxf(1.0f, 0.1f * s), DARK);
     for (double v = step * ceil(p->x0 / step - 1e-9); v <= p->x1 + 1e-9 * step; v += step) {
         char text[24];
@@ -333,7 +334,8 @@ static void draw_wedge(rp_canvas *c, const panel *at, const scatter *s)
     draw_dots(c, &p, s, place_in_plane, false);
     for (int k = 0; k < 2; k++) {
         // half the difference of the two is the shear over sqrt 2
-        const double tip = -cohesion / fmax(2.0 * alpha, 1e-9), end = 1.3 * s->most;
+        const double tip = -cohesion / fmax(2.0 * alpha, 1e-9);
+        const double end = (p.x1 - cohesion / sqrt(2.0)) / (1.0 + sqrt(2.0) * alpha);
         const double r = (cohesion + 2.0 * alpha * end) / sqrt(2.0) * (k == 0 ? 1.0 : -1.0);
         rp_canvas_line(c, px(&p, tip), py(&p, tip), px(&p, end + r), py(&p, end - r), 1.8f, CONE);
     }
@@ -344,14 +346,14 @@ static void draw_key(rp_canvas *c, const scatter *s)
     static const char *const words[3] = {"I  inside the cone", "II  apart", "III  sliding"};
     const float size = letter_size(c);
     const int64_t all = s->count[0] + s->count[1] + s->count[2];
-    float x = 4.0f * size;
+    float x = 3.0f * size;
     char text[96];
     for (int k = 0; k < 3; k++) {
         const double share = all > 0 ? 100.0 * (double)s->count[k] / (double)all : 0.0;
         snprintf(text, sizeof text, "%s: %" PRId64 " (%.0f %%)", words[k], s->count[k], share);
         rp_canvas_disc(c, x, 2.5f * size, 0.55f * size, ink_of((rp_case)k, 1.0f));
         rp_canvas_text(c, x + 1.2f * size, 3.0f * size, size, DARK, text);
-        x += 5.0f * size + rp_canvas_text_width(size, text);
+        x += 3.2f * size + rp_canvas_text_width(size, text);
     }
     rp_canvas_text(c, x, 3.0f * size, size, DARK, s->yield->def->name);
 }

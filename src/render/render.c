@@ -21,7 +21,7 @@ enum {
 static const double RADIUS_MIN = 1e-9, RADIUS_MAX = 1e6; // [m]
 static const double FOV_MIN = 0.017, FOV_MAX = 2.62;     // a little beyond 1 and 150 degrees [rad]
 static const double FOV = 30.0 * (M_PI / 180.0);
-static const float FLOOR[3] = {0.60f, 0.575f, 0.54f};
+static const float FLOOR[3] = {0.56f, 0.53f, 0.49f};
 
 rp_render_def rp_default_render_def(void)
 {

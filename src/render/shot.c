@@ -85,7 +85,8 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
                        double radius, unsigned char *rgb)
 {
     const rp_scale s = rp_shot_scale(&shot->view);
-    const rp_lens lens = lens_of(&shot->view, &s);
+    rp_lens lens = lens_of(&shot->view, &s);
+    lens.flat = crowd->flat;
     const rp_ground ground = make_ground(shot, &s);
     const size_t pixels = (size_t)lens.width * (size_t)lens.height;
     rp_grains grains;

@@ -42,10 +42,12 @@ rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHO
 rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double radius, rp_view *v)
 {
     rp_crowd_bounds(crowd, v->lower, v->upper);
-    const double corner[2][3] = {{v->lower[0], v->lower[1], v->lower[2]},
-                                 {v->upper[0], v->upper[1], v->upper[2]}};
-    RP_TRY(rp_view_aim(v, crowd->count > 0 ? crowd->point : corner,
-                       crowd->count > 0 ? crowd->count : 2, radius, crowd->flat));
+    double corner[2][3];
+    memcpy(corner[0], v->lower, sizeof corner[0]);
+    memcpy(corner[1], v->upper, sizeof corner[1]);
+    const bool empty = crowd->count == 0;
+    RP_TRY(rp_view_aim(v, (const double(*)[3])(empty ? corner : crowd->point),
+                       empty ? 2 : crowd->count, radius, crowd->flat));
     double apart = 0.0;
     for (int a = 0; a < 3; a++) {
         const double middle = 0.5 * (v->lower[a] + v->upper[a]);

@@ -11,7 +11,9 @@ enum {
 
 static const float PI = 3.14159265f;
 static const float SUN_SPREAD = 0.045f; // tangent of its half angle: how soft shadows are
+static const vec BACKDROP_TOP = {0.24f, 0.32f, 0.44f}; // over its foot
 static const float GLASS_INDEX = 1.5f;
+static const vec GLASS_BODY = {1.5f, 0.85f, 0.95f}; // what it swallows, over the reach of the scene
 static const vec GLASS_TINT = {0.93f, 0.965f, 0.955f}; // of light that crosses one surface
 
 typedef struct light {
@@ -35,18 +37,20 @@ typedef struct work {
 
 static light make_light(const rp_lens *lens, rp_mood mood)
 {
-    // from the left and a little behind the camera, so that shadows fall to the right and back
+    // low, from the left and a little from behind what is shown: slopes that face the camera have
+    // light and shade, and shadows fall to the right and towards it
     const vec flat_right = vec_unit((vec){lens->right.x, 0.0f, lens->right.z});
     const vec flat_back = {-flat_right.z, 0.0f, flat_right.x};
     light l;
-    l.sun = vec_unit(vec_add((vec){0.0f, 0.80f, 0.0f},
-                             vec_add(vec_scale(-0.88f, flat_right), vec_scale(0.30f, flat_back))));
+    l.sun = vec_unit(vec_add(
+        (vec){0.0f, 0.64f, 0.0f},
+        vec_add(vec_scale(-0.86f, flat_right), vec_scale(lens->flat ? 0.7f : -0.24f, flat_back))));
     vec_frame(l.sun, &l.sun_a, &l.sun_b);
     const bool chart = mood == RP_MOOD_CHART;
-    l.sun_color = chart ? (vec){3.0f, 3.0f, 3.0f} : (vec){4.9f, 4.25f, 3.45f};
-    l.zenith = chart ? (vec){0.50f, 0.50f, 0.50f} : (vec){0.30f, 0.40f, 0.56f};
-    l.horizon = chart ? (vec){0.62f, 0.62f, 0.62f} : (vec){0.66f, 0.70f, 0.76f};
-    l.back = chart ? (vec){1.25f, 1.25f, 1.25f} : (vec){1.02f, 1.03f, 1.05f};
+    l.sun_color = chart ? (vec){3.6f, 3.6f, 3.6f} : (vec){6.6f, 5.65f, 4.5f};
+    l.zenith = chart ? (vec){0.50f, 0.50f, 0.50f} : (vec){0.25f, 0.345f, 0.50f};
+    l.horizon = chart ? (vec){0.62f, 0.62f, 0.62f} : (vec){0.58f, 0.63f, 0.70f};
+    l.back = chart ? (vec){2.2f, 2.2f, 2.2f} : (vec){1.42f, 1.41f, 1.40f};
     l.fade_near = 1.6f * lens->reach;
     l.fade_far = 5.0f * lens->reach;
     return l;
@@ -66,11 +70,12 @@ static vec sky_with_sun(const light *l, vec to)
     return vec_along(sky(l, to), 14.0f * lamp, (vec){1.0f, 0.93f, 0.82f});
 }
 
-static vec backdrop(const light *l, vec to)
+// Behind everything hangs a sheet that grows darker towards the top of the picture.
+static vec backdrop(const light *l, const rp_lens *lens, vec to)
 {
-    const float height = clampf(to.y, 0.0f, 1.0f);
-    return vec_mix(l->back, vec_mul(l->back, (vec){0.70f, 0.76f, 0.86f}),
-                   smoothly(0.0f, 0.6f, height));
+    const float ahead = vec_dot(to, lens->forward);
+    const float up = ahead > 0.0f ? vec_dot(to, lens->up) / (ahead * lens->tangent) : 1.0f;
+    return vec_mix(l->back, vec_mul(l->back, BACKDROP_TOP), smoothly(-0.5f, 1.6f, up));
 }
 
 static vec toward_sun(const light *l, float u, float v)
@@ -149,7 +154,15 @@ typedef struct way {
     vec from, to, through;
     int panes;
     bool mirrored; // no longer what is seen straight
+    bool inside;   // of glass
 } way;
+
+// What is left of light after a way through glass: rims, where it is long, are darker.
+static vec swallowed(float length)
+{
+    return (vec){expf(-GLASS_BODY.x * length), expf(-GLASS_BODY.y * length),
+                 expf(-GLASS_BODY.z * length)};
+}
 
 // A surface of glass splits a way in two; one is followed, the other may be put aside.
 static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
@@ -171,7 +184,7 @@ static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
     }
     in.to = vec_unit(vec_along(vec_scale(ratio, on->to), ratio * cosine - cosine_in, n));
     in.from = vec_along(m->at, -m->step, n);
-    in.through = vec_mul(in.through, GLASS_TINT);
+    in.inside = enters;
     if (on->panes < SPLITS) {
         back.through = vec_scale(share, back.through);
         in.through = vec_scale(1.0f - share, in.through);
@@ -198,9 +211,12 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
         for (;;) {
             const rp_meeting m =
                 rp_scenery_meet(w->stage, at.from, at.to, time, at.panes < PANES_DEEP);
+            if (at.inside && m.kind != RP_MEETS_NOTHING) {
+                at.through = vec_mul(at.through, swallowed(m.t / w->lens->reach));
+            }
             if (m.kind == RP_MEETS_NOTHING) {
-                const vec seen =
-                    at.mirrored ? sky_with_sun(&w->light, at.to) : backdrop(&w->light, at.to);
+                const vec seen = at.mirrored ? sky_with_sun(&w->light, at.to)
+                                             : backdrop(&w->light, w->lens, at.to);
                 sum = vec_add(sum, vec_mul(at.through, seen));
                 break;
             }
@@ -215,8 +231,8 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
             if (m.kind == RP_MEETS_GROUND) {
                 const float away = vec_length(vec_sub(m.at, w->lens->focus));
                 fade = smoothly(w->light.fade_near, w->light.fade_far, away);
-                sum =
-                    vec_add(sum, vec_mul(vec_scale(fade, at.through), backdrop(&w->light, at.to)));
+                sum = vec_add(
+                    sum, vec_mul(vec_scale(fade, at.through), backdrop(&w->light, w->lens, at.to)));
             }
             if (fade < 1.0f) {
                 sum =

@@ -11,6 +11,7 @@ typedef struct rp_lens {
     float tangent;          // of half the field of view, from the middle up
     vec focus;              // the middle of what is shown; the ground fades around it
     float reach;            // how far what is shown reaches from there
+    bool flat;              // a slice: light comes from the front
 } rp_lens;
 
 typedef struct rp_effort {

@@ -30,6 +30,7 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
         .method = method_of(scene),
         .frames = rp_record_integer(scene->said, "frames"),
         .fps = rp_record_number(scene->said, "fps"),
+        .settle = rp_record_number(scene->said, "settle"),
         .state = (rp_frame_state)rp_record_choice(output, "state"),
         .has_camera = camera != NULL,
     };
@@ -53,6 +54,11 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     w.dx = rp_record_number(said, "dx");
     w.fps = rp_record_number(said, "fps");
     w.cfl = rp_record_number(said, "cfl");
+    w.elastic_share = rp_record_number(said, "elastic_share");
+    w.energy = rp_record_boolean(rp_record_find(scene->first, "output"), "energy");
+    if (rp_record_value(said, "acceleration")->kind != 0) {
+        w.acceleration = rp_scene_vector_field(said, "acceleration");
+    }
     w.seed = (uint64_t)rp_record_integer(said, "seed");
     w.threads = def->threads;
     w.allocator = def->allocator;
@@ -130,6 +136,7 @@ static rp_result add_particles(rp_world *world, const scene_record *r, const rp_
     def.spacing = rp_record_number(r, "spacing");
     def.sampling = (rp_sampling)rp_record_choice(r, "sampling");
     def.jitter = rp_record_number(r, "jitter");
+    def.prestress = (rp_prestress)rp_record_choice(r, "prestress");
     const scene_value *velocity = rp_record_value(r, "velocity");
     if (velocity->kind == TAKES_FUNCTION) {
         def.velocity_of_place = rp_scene_vector_of_place(r, "velocity");

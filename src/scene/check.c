@@ -1,10 +1,12 @@
 // What only shows when all has been said.
 #include "scene/scene.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define DEGREE (3.14159265358979323846 / 180.0)
 
@@ -265,6 +267,34 @@ static rp_result make_height_field(rp_scene *scene, scene_record *r)
     return result;
 }
 
+// A glTF file names others that hold its numbers. They count as read, too.
+static rp_result take_buffers(rp_scene *scene, const char *file)
+{
+    const char *path = scene->file[scene->files - 1], *dot = strrchr(path, '.');
+    json_t *root = dot != NULL && strcasecmp(dot, ".gltf") == 0
+                       ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL)
+                       : NULL;
+    const char *slash = strrchr(file, '/');
+    rp_result result = RP_OK;
+    size_t i;
+    json_t *buffer;
+    json_array_foreach(json_object_get(root, "buffers"), i, buffer)
+    {
+        const char *uri = json_string_value(json_object_get(buffer, "uri"));
+        if (uri == NULL || strncmp(uri, "data:", 5) == 0) {
+            continue;
+        }
+        char name[1024];
+        snprintf(name, sizeof name, "%.*s%s", slash != NULL ? (int)(slash + 1 - file) : 0, file,
+                 uri);
+        if (rp_scene_take_file(scene, name) == NULL) {
+            result = RP_ERR_MEMORY;
+        }
+    }
+    json_decref(root);
+    return result;
+}
+
 static rp_result make_mesh(rp_scene *scene, scene_record *r)
 {
     if (scene->dimension == 2) {
@@ -283,7 +313,8 @@ static rp_result make_mesh(rp_scene *scene, scene_record *r)
     def.scale = rp_record_number(r, "scale");
     def.resolution = resolution->number;
     def.repair = rp_record_boolean(r, "repair");
-    return rp_shape_mesh(&def, &r->shape);
+    const rp_result result = rp_shape_mesh(&def, &r->shape);
+    return result == RP_OK ? take_buffers(scene, rp_record_text(r, "file")) : result;
 }
 
 // Operators: what they take was made before them
@@ -386,6 +417,20 @@ static double root(double x, int dimension)
     return (dimension == 2 ? whole * whole : whole * whole * whole) == x ? whole : r;
 }
 
+// As fine as the largest per_cell, and no finer: more would be a slip, and never end.
+static rp_result check_spacing(rp_scene *scene, scene_record *r)
+{
+    const scene_value *spacing = rp_record_value(r, "spacing");
+    const double dx = rp_record_number(scene->said, "dx");
+    const double least = dx / root(4096.0, scene->dimension);
+    if (spacing->kind != 0 && spacing->number < least * (1.0 - 1e-9)) {
+        return rp_record_fail(scene, r, "spacing",
+                              "want at least %.3g m, which is 4096 particles in a cell, got %g",
+                              least, spacing->number);
+    }
+    return RP_OK;
+}
+
 static rp_result check_particles(rp_scene *scene, scene_record *r)
 {
     const bool by_place = rp_record_value(r, "velocity")->kind == TAKES_FUNCTION;
@@ -409,7 +454,7 @@ static rp_result check_particles(rp_scene *scene, scene_record *r)
         spacing->number =
             rp_record_number(scene->said, "dx") / root((double)per_cell->integer, scene->dimension);
     }
-    return RP_OK;
+    return check_spacing(scene, r);
 }
 
 // The axis that a table for turning names, if it is there at all.
@@ -500,7 +545,7 @@ static rp_result check_emitter(rp_scene *scene, scene_record *r)
         return rp_record_fail(scene, r, "stop", "want > start, which is %g s, got %g", start,
                               rp_record_number(r, "stop"));
     }
-    return RP_OK;
+    return check_spacing(scene, r);
 }
 
 // Words that are said once

@@ -14,7 +14,7 @@
 typedef struct call {
     const scene_function *function;
     int arguments;
-    double argument[3];
+    double argument[4];
     double *vector; // where its result goes: this
     rp_pose *pose;  // or that
 } call;
@@ -103,6 +103,9 @@ static void describe_call(const call *c, char *text, size_t size)
         snprintf(when, sizeof when, "x = %.9g m, z = %.9g m", c->argument[0], c->argument[1]);
     } else if (c->arguments == 1) {
         snprintf(when, sizeof when, "t = %.9g s", c->argument[0]);
+    } else if (c->arguments == 4) {
+        snprintf(when, sizeof when, "t = %.9g s, (%.9g, %.9g, %.9g) m", c->argument[0],
+                 c->argument[1], c->argument[2], c->argument[3]);
     } else {
         snprintf(when, sizeof when, "(%.9g, %.9g, %.9g)", c->argument[0], c->argument[1],
                  c->argument[2]);
@@ -150,6 +153,12 @@ static rp_result call_vector_of_place(void *context, const double x[3], double o
 {
     return run_call(&(call){
         .function = context, .arguments = 3, .argument = {x[0], x[1], x[2]}, .vector = out});
+}
+
+static rp_result call_vector_field(void *context, double t, const double x[3], double out[3])
+{
+    return run_call(&(call){
+        .function = context, .arguments = 4, .argument = {t, x[0], x[1], x[2]}, .vector = out});
 }
 
 static rp_result call_pose_of_time(void *context, double t, rp_pose *out)
@@ -218,6 +227,11 @@ rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const ch
     return (rp_vector_of_place){call_vector_of_place, context_of(record, key)};
 }
 
+rp_vector_field rp_scene_vector_field(const scene_record *record, const char *key)
+{
+    return (rp_vector_field){call_vector_field, context_of(record, key)};
+}
+
 rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key)
 {
     return (rp_pose_of_time){call_pose_of_time, context_of(record, key)};
@@ -236,9 +250,10 @@ static rp_result call_at(const scene_function *f, double t, result *out)
 {
     const bool pose = key_of(f)->form != NULL;
     memset(out, 0, sizeof *out);
+    // of a field at one place: that must do
     return run_call(&(call){.function = f,
-                            .arguments = 1,
-                            .argument = {t},
+                            .arguments = strcmp(key_of(f)->arguments, "t") == 0 ? 1 : 4,
+                            .argument = {t, 0.25, 0.5, 0.75},
                             .vector = out->vector,
                             .pose = pose ? &out->pose : NULL});
 }
@@ -280,7 +295,7 @@ rp_result rp_scene_check_functions(const rp_scene *scene)
     for (const scene_record *r = scene->first; r != NULL; r = r->next) {
         for (int k = 0; k < r->word->keys; k++) {
             const bool of_time =
-                r->value[k].kind == TAKES_FUNCTION && strcmp(r->word->key[k].arguments, "t") == 0;
+                r->value[k].kind == TAKES_FUNCTION && r->word->key[k].arguments[0] == 't';
             const rp_result result_ =
                 of_time ? check_function(scene, &r->value[k].function) : RP_OK;
             if (result_ != RP_OK) {

@@ -252,6 +252,27 @@ static void say_unsaid(lua_State *L, rp_scene *scene)
         }
     }
 }
+// What Lua's grammar asks for, in the words of somebody who writes scenes. The message is on top.
+static void add_hint(lua_State *L)
+{
+    static const struct {
+        const char *sign, *hint;
+    } hints[] = {
+        {"'}' expected near", "is a comma missing before it?"},
+        {"'}' expected (to close", "is a comma missing at the end of the line before?"},
+        {"')' expected near '='", "fields go into braces, as in collider { shape = ... }"},
+        {"near <eof>", "is a brace, a bracket or an `end` missing?"},
+        {"unexpected symbol near",
+         "is a comma or a brace too much, or a `--` missing before a remark?"},
+    };
+    const char *message = lua_tostring(L, -1);
+    for (size_t i = 0; message != NULL && i < sizeof hints / sizeof hints[0]; i++) {
+        if (strstr(message, hints[i].sign) != NULL) {
+            lua_pushfstring(L, "%s; %s", message, hints[i].hint);
+            return;
+        }
+    }
+}
 
 static int run_script(lua_State *L)
 {
@@ -272,6 +293,7 @@ static int run_script(lua_State *L)
     lua_pushfstring(L, "@%s", scene->path);
     if (luaL_loadbufferx(L, scene->text + skip, scene->text_size - skip, lua_tostring(L, 1), "t") !=
         LUA_OK) {
+        add_hint(L);
         return lua_error(L);
     }
     lua_call(L, 0, 0);

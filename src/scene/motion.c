@@ -23,7 +23,7 @@ static rp_result even_pose(void *context, double t, rp_pose *out)
     const double *axis = rp_record_vector(spin->record, "axis");
     const double *center = rp_record_vector(spin->record, "center");
     const double angle = DEGREE * rp_record_number(spin->record, "rate") * t;
-    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
     double n[3], along = 0.0;
     for (int a = 0; a < 3; a++) {
         n[a] = axis[a] / length;

@@ -28,8 +28,12 @@ static int refuse(const reader *r, int index)
 {
     char wanted[WANTED];
     rp_scene_describe_takes(key_of(r), wanted, sizeof wanted);
-    return rp_sandbox_error(r->L, "%s: want %s, got %s", r->path, wanted,
-                            rp_sandbox_show(r->L, index));
+    // material.sand instead of material.sand {}, sphere instead of sphere { ... }
+    const bool made = (key_of(r)->takes & (TAKES_MATERIAL | TAKES_SHAPE)) != 0;
+    const bool bare = made && lua_type(r->L, index) == LUA_TFUNCTION;
+    return rp_sandbox_error(r->L, "%s: want %s, got %s%s", r->path, wanted,
+                            rp_sandbox_show(r->L, index),
+                            bare ? "; are the braces after its name missing?" : "");
 }
 
 static bool in_range(scene_range range, double x)
@@ -269,9 +273,13 @@ static void read_tables(const reader *r, int index, scene_value *out)
     lua_State *L = r->L;
     const lua_Unsigned length = lua_rawlen(L, index);
     if (length < 1 || length > MOST || lua_getmetatable(L, index)) {
-        rp_sandbox_error(L, "%s: want a list of 1 to %d tables, such as {{ %s = ... }}, got %s",
+        char many[32];
+        snprintf(many, sizeof many, "%llu", (unsigned long long)length);
+        rp_sandbox_error(L, "%s: want a list of at most %d tables, such as {{ %s = ... }}, got %s",
                          r->path, MOST, key_of(r)->form->key[0].name,
-                         length == 0 ? "none" : "another table");
+                         length == 0     ? "none"
+                         : length > MOST ? many
+                                         : "another table");
     }
     lua_createtable(L, (int)length + 1, 0);
     const int kept = lua_gettop(L);

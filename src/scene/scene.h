@@ -14,6 +14,7 @@ rp_result rp_scene_check_functions(const rp_scene *scene);
 // Functions of the script as C sees them. `record` and `key` must hold a function.
 rp_vector_of_time rp_scene_vector_of_time(const scene_record *record, const char *key);
 rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const char *key);
+rp_vector_field rp_scene_vector_field(const scene_record *record, const char *key);
 rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key);
 // How a collider moves, by whatever it said: a function, key frames, velocity and spin; no call
 // when it stands still.

@@ -51,12 +51,12 @@ static const scene_key spin_keys[] = {
     {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
      .sentence = "Of any length but 0; in 2D only the default makes sense."},
     {"rate", TAKES_NUMBER, "degrees/s", ANY, .sentence = "Counter-clockwise when the axis points at you."},
-    {"center", TAKES_VECTOR3, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "A point that the axis goes through."},
+    {"center", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "A point that the axis goes through."},
 };
 static const scene_word spin_form = {"spin", WORD_FORM, KEYS(spin_keys)};
 
 static const scene_key key_frame_keys[] = {
-    {"time", TAKES_NUMBER, "s", ANY, .sentence = "When it is there; later than the one before."},
+    {"time", TAKES_NUMBER, "s", CLOSED(-1e9, 1e9), .sentence = "When it is there; later than the one before."},
     {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
      .sentence = "How far the shape is from where it was described."},
     {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
@@ -87,6 +87,11 @@ static const scene_key scene_keys[] = {
     {"frames", TAKES_INTEGER, NULL, CLOSED(1, 10000000), .sentence = "How many frames the run has."},
     {"gravity", TAKES_VECTOR | TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t", .otherwise = "{0, -9.81, 0}",
      .sentence = "Constant, or a function of the time in seconds, for a box that tilts."},
+    {"acceleration", TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t, x, y, z", .absent = "none",
+     .sentence = "Added to gravity, from place to place: a wind, a vortex. It is asked at every node in every step, which takes time."},
+    {"settle", TAKES_NUMBER, "s", NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "Before the first frame, let all find its rest for so long: strongly damped, with gravity and colliders as "
+                 "they are at the start, and without emitters. Then velocities are set to 0, and time begins."},
     {"order", TAKES_CHOICE, .choices = CHOICES("linear", "quadratic", "cubic"), .otherwise = "\"quadratic\"",
      .sentence = "Of the splines between particles and grid; cubic is smoother and slower."},
     {"transfer", TAKES_CHOICE | TAKES_TABLE, .choices = CHOICES("apic", "pic"), .form = &flip_form,
@@ -97,6 +102,8 @@ static const scene_key scene_keys[] = {
                  "fits best, which is faster."},
     {"cfl", TAKES_NUMBER, "cells", UP_TO(0, 1), .otherwise = "1",
      .sentence = "How far the fastest particle may go in a step."},
+    {"elastic_share", TAKES_NUMBER, NULL, UP_TO(0, 10), .otherwise = "0.8",
+     .sentence = "Of the longest step that is stable for elastic waves; more than 1 may blow up."},
     {"dt_max", TAKES_NUMBER, "s", POSITIVE, .absent = "no bound of its own", .sentence = "The longest step."},
     {"seed", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .otherwise = "0",
      .sentence = "Of everything random; another seed gives another, equally good pile."},
@@ -107,7 +114,8 @@ static const scene_key domain_keys[] = {
     {"max", TAKES_VECTOR, "m", ANY,
      .sentence = "Upper corner; along periodic axes a multiple of 8 `dx` (4 `dx` along z) above the lower."},
     {"periodic", TAKES_AXES, .otherwise = "{false, false, false}",
-     .sentence = "Along which axes what leaves on one side comes in on the other."},
+     .sentence = "Along which axes what leaves on one side comes in on the other. Colliders do not repeat: let them end at the "
+                 "border or go on beyond it."},
     {"leave", TAKES_CHOICE, .choices = CHOICES("stop", "remove", "clamp"), .otherwise = "\"stop\"",
      .sentence = "What becomes of a particle that crosses another side: the run stops and names it, it is removed and "
                  "counted, or it is put back onto the border and counted."},
@@ -122,6 +130,8 @@ static const scene_key camera_keys[] = {
 static const scene_key output_keys[] = {
     {"state", TAKES_CHOICE, .choices = CHOICES("all", "latest"), .otherwise = "\"all\"",
      .sentence = "Which frames keep what only a restart needs: all, or just the newest ones, which saves disk."},
+    {"energy", TAKES_BOOLEAN, .otherwise = "false",
+     .sentence = "Keep account of where energy goes, in more columns of `stats.csv`. Steps take longer."},
 };
 
 static const scene_key half_space_keys[] = {
@@ -290,6 +300,9 @@ static const scene_key particles_keys[] = {
      .sentence = "At the start; a function is called for every particle."},
     {"velocity_gradient", TAKES_MATRIX, "1/s", ANY, .absent = "none",
      .sentence = "Rows of d v_i / d x_j: `velocity` is then that at the origin."},
+    {"prestress", TAKES_CHOICE, .choices = CHOICES("none", "k0"), .otherwise = "\"none\"",
+     .sentence = "k0: particles start with the pressure of what lies above them in the shape, and sideways with that of a "
+                 "layer that cannot spread, so that sand between walls starts at rest."},
 };
 
 static const scene_key collider_keys[] = {

@@ -151,12 +151,29 @@ static void note_newborn(rp_world *world, const double v[3], const double *gradi
     world->newborn_gradient = fmax(world->newborn_gradient, sqrt(g2));
 }
 
+// Where a particle is born: on the border, when it would be beyond one that keeps what it holds.
+static const double *keep_inside(rp_world *world, const double x[3], double inside[3])
+{
+    const rp_domain *d = &world->domain;
+    bool moved = false;
+    for (int a = 0; a < 3; a++) {
+        const bool keeps = d->set && d->leave == RP_LEAVE_CLAMP && a < world->def.dimension;
+        inside[a] = keeps ? fmin(fmax(x[a], d->lower[a]), d->upper[a]) : x[a];
+        moved = moved || inside[a] != x[a];
+    }
+    world->stats.clamped += moved;
+    return inside;
+}
+
 // One particle into the inbox, `index` places beyond its count; finish_births() gives it a group.
+// @param gradient, strain NULL: none
 static void put_birth(rp_world *world, rp_local index, const double x[3], const double v[3],
-                      const double *gradient)
+                      const double *gradient, const double *strain)
 {
     rp_set *set = &world->set;
     const int dim = world->def.dimension;
+    double inside[3];
+    x = keep_inside(world, x, inside);
     note_newborn(world, v, gradient);
     *(uint64_t *)rp_set_birth(set, RP_COL_ID, set->inbox.count + index, 0) =
         world->next_id + (uint64_t)index;
@@ -169,6 +186,9 @@ static void put_birth(rp_world *world, rp_local index, const double x[3], const 
                 rp_set_birth_value(set, RP_COL_AFFINE, index, i * dim + j, gradient[3 * i + j]);
             }
         }
+    }
+    for (int c = 0; c < rp_sym_comps(dim) && strain != NULL; c++) {
+        rp_set_birth_value(set, RP_COL_STRAIN, index, c, strain[c]);
     }
 }
 
@@ -332,6 +352,11 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
         return rp_fail(RP_ERR_ARGUMENT, "particles.sampling: want RP_POISSON or RP_LATTICE, got %d",
                        (int)def->sampling);
     }
+    if (def->prestress != RP_PRESTRESS_NONE && def->prestress != RP_PRESTRESS_K0) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "particles.prestress: want RP_PRESTRESS_NONE or RP_PRESTRESS_K0, got %d",
+                       (int)def->prestress);
+    }
     if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.jitter: want 0 to 1, got %g", def->jitter);
     }
@@ -370,6 +395,7 @@ typedef struct filling {
     const rp_particles_def *def;
     rp_local count;  // so far
     rp_local carved; // of them lie inside a collider
+    double gravity[3];
 } filling;
 
 // Where something solid is, no particle can be.
@@ -406,12 +432,16 @@ static rp_result plan_place(void *context, const double x[3])
 static rp_result fill_place(void *context, const double x[3])
 {
     filling *f = context;
-    double v[3] = {0}, gradient[3][3] = {{0}};
+    const bool stressed = f->def->prestress == RP_PRESTRESS_K0;
+    double v[3] = {0}, gradient[3][3] = {{0}}, strain[6];
     if (f->carved > 0 && is_inside_collider(f->world, x)) {
         return RP_OK;
     }
     RP_TRY(velocity_at(f->world, f->def, x, v, gradient));
-    put_birth(f->world, f->count++, x, v, &gradient[0][0]);
+    if (stressed) {
+        rp_prestress_at(f->world, f->def, f->gravity, x, strain);
+    }
+    put_birth(f->world, f->count++, x, v, &gradient[0][0], stressed ? strain : NULL);
     return RP_OK;
 }
 
@@ -419,8 +449,9 @@ static rp_result fill_places(rp_world *world, const filling *counted)
 {
     const rp_particles_def *def = counted->def;
     const rp_local total = counted->count - counted->carved;
-    filling f = {world, def, 0, counted->carved};
+    filling f = {world, def, 0, counted->carved, {0}};
     uint16_t group;
+    RP_TRY(rp_world_gravity(world, f.gravity));
     // of the whole shape: what is carved out is missing, not spread over the rest
     const double volume =
         rp_shape_volume(def->shape, world->def.dimension) / (double)counted->count;
@@ -451,16 +482,16 @@ static rp_result check_room(const rp_world *world, const rp_particles_def *def)
 
 rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, int64_t *added)
 {
-    filling f = {world, def, 0, 0};
+    filling f = {world, def, 0, 0, {0}};
     RP_TRY(check_particles(world, def));
     RP_TRY(check_room(world, def));
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
     RP_TRY(visit_places(world, def, count_place, &f));
     RP_TRY(check_bounds(world, def->shape));
     if (f.count == f.carved) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       f.count == 0 ? "particles: none fits into the shape; want a finer spacing"
-                                    : "particles: the whole shape lies inside colliders");
+        return rp_fail(RP_ERR_ARGUMENT, f.count == 0
+                                            ? "none fits into the shape; want a finer spacing"
+                                            : "the whole shape lies inside colliders");
     }
     if (f.carved > 0) {
         rp_log(RP_LOG_INFO, "%d of %d particles would lie inside a collider and are left out",
@@ -472,8 +503,10 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
     } else {
         // a velocity function may fail half way: nothing of it stays
         const double speed = world->newborn_speed, gradient = world->newborn_gradient;
+        const int64_t clamped = world->stats.clamped;
         const rp_result result = fill_places(world, &f);
         if (result != RP_OK) {
+            world->stats.clamped = clamped;
             world->newborn_speed = speed;
             world->newborn_gradient = gradient;
             return result;
@@ -530,7 +563,7 @@ rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, 
     RP_TRY(rp_set_reserve_births(&world->set, count));
     RP_TRY(add_group(world, material, field, volume, &group));
     for (rp_local i = 0; i < count; i++) {
-        put_birth(world, i, position[i], velocity, NULL);
+        put_birth(world, i, position[i], velocity, NULL, NULL);
     }
     finish_births(world, count, group);
     return RP_OK;
@@ -588,7 +621,7 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     for (int64_t i = 0; i < def->count; i++) {
         put_birth(world, (rp_local)i, def->position + 3 * i,
                   def->velocity != NULL ? def->velocity + 3 * i : rest,
-                  def->gradient != NULL ? def->gradient + 9 * i : NULL);
+                  def->gradient != NULL ? def->gradient + 9 * i : NULL, NULL);
     }
     finish_births(world, (rp_local)def->count, group);
     return RP_OK;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double THIN = 4.0, NARROW = 2.0; // [cells]: what is less is told
+static const double WIDE = 8.0;               // [cells]: how far one looks for the other side
 static const double TOUCH = 0.3;              // [cells]: what is nearer is a contact, no passage
 static const double THIN_SHARE = 0.1;         // of a surface; every cone has a thin tip
 
@@ -33,6 +34,8 @@ typedef struct view {
     int dim;
     region all;     // particles, and colliders that have an end
     uint64_t draws; // random numbers so far
+    // colliders that can be met from where one looks; others are not asked again and again
+    int near[RP_COLLIDER_LIMIT], nears;
 } view;
 
 static double draw(view *v) { return rp_unit(rp_hash(0, ++v->draws, RP_FOR_SAMPLES, 0)); }
@@ -42,15 +45,26 @@ static double distance(const view *v, int collider, const double x[3])
     return rp_collider_distance(&v->world->collider[collider], x);
 }
 
-// To the nearest solid, and which it is.
+// Distances are never more than the truth, so what is farther away than `reach` is not within it.
+static void look_around(view *v, const double x[3], double reach)
+{
+    v->nears = 0;
+    for (int i = 0; i < v->world->colliders; i++) {
+        if (distance(v, i, x) < reach) {
+            v->near[v->nears++] = i;
+        }
+    }
+}
+
+// To the nearest solid of those around, and which it is.
 static double solid(const view *v, const double x[3], int *which)
 {
     double least = INFINITY;
-    for (int i = 0; i < v->world->colliders; i++) {
-        const double d = distance(v, i, x);
+    for (int i = 0; i < v->nears; i++) {
+        const double d = distance(v, v->near[i], x);
         if (d < least) {
             least = d;
-            *which = i;
+            *which = v->near[i];
         }
     }
     return least;
@@ -71,13 +85,14 @@ static void go(const spot *s, double way, double out[3])
 }
 
 // Go to the surface from s->x. @return false when it is not found, or something covers it
-static bool find_surface(const view *v, int collider, spot *s)
+static bool find_surface(view *v, int collider, spot *s)
 {
     for (int turn = 0; turn < 32; turn++) {
         const double d = rp_collider_look(&v->world->collider[collider], s->x, s->out);
         if (fabs(d) < 0.01 * v->h) {
             double above[3];
             int which;
+            look_around(v, s->x, (WIDE + 1.0) * v->h);
             go(s, 0.1 * v->h, above);
             return solid(v, above, &which) > 0.0;
         }
@@ -225,8 +240,8 @@ static void look_at_collider(view *v, int collider, int samples)
             least = deep;
             thinnest = p.spot;
         }
-        p.width = gap(v, &p.spot, 8.0 * v->h, &p.other);
-        if (p.width < 8.0 * v->h) {
+        p.width = gap(v, &p.spot, WIDE * v->h, &p.other);
+        if (p.width < WIDE * v->h) {
             keep_narrowest(v, kept, &count, KEPT, &p);
         }
     }
@@ -254,8 +269,10 @@ static bool is_in_sink(const rp_world *world, const double x[3])
 // To the next collider or sink.
 static double to_anything(const view *v, const double x[3])
 {
-    int which;
-    double least = solid(v, x, &which);
+    double least = INFINITY;
+    for (int i = 0; i < v->world->colliders; i++) {
+        least = fmin(least, distance(v, i, x));
+    }
     for (int i = 0; i < v->world->sinks; i++) {
         least = fmin(least, rp_shape_distance(v->world->sink[i], x, NULL));
     }
@@ -304,37 +321,62 @@ static bool is_bounded_below(const rp_world *world, const double down[3])
     return false;
 }
 
-// Particles that share a fate, and one of them.
-typedef struct fate {
-    int64_t count;
-    double x[3];
-} fate;
+// What becomes of sand that starts in a place.
+typedef enum fate { FINE, OUTSIDE, SUNK, SOLID, FALLING, FATES } fate;
 
-static void befall(fate *f, const rp_plan_block *block)
+static fate fate_of(const view *v, const double x[3], const double down[3], bool falls)
 {
-    if (f->count == 0) {
-        memcpy(f->x, block->x, sizeof f->x);
+    if (is_outside(&v->world->domain, x, v->dim)) {
+        return OUTSIDE;
     }
-    f->count += block->count;
+    if (is_in_sink(v->world, x)) {
+        return SUNK;
+    }
+    for (int i = 0; i < v->world->colliders; i++) {
+        if (distance(v, i, x) < 0.0) {
+            return SOLID;
+        }
+    }
+    return falls && !lands(v, x, down) ? FALLING : FINE;
 }
 
-static void tell_fate(const fate *f, int64_t seen, const char *what)
+// How many share each fate, and one of them.
+typedef struct fates {
+    double count[FATES], x[FATES][3], all;
+} fates;
+
+static void add_fate(fates *f, fate which, const double x[3], double count)
 {
-    if (f->count > 0) {
-        rp_log(RP_LOG_WARNING,
-               "about %.3g %% of the particles at the start, such as the one at "
-               "(%.3g, %.3g, %.3g), %s",
-               100.0 * (double)f->count / (double)seen, f->x[0], f->x[1], f->x[2], what);
+    if (f->count[which] == 0.0) {
+        memcpy(f->x[which], x, sizeof f->x[which]);
+    }
+    f->count[which] += count;
+    f->all += count;
+}
+
+static void tell_fates(const fates *f, const char *who)
+{
+    static const char *const sentence[FATES] = {
+        [OUTSIDE] = "outside of the domain",
+        [SUNK] = "inside a sink and will vanish at once",
+        [SOLID] = "inside a collider",
+        [FALLING] = "above nothing to land on and will fall without end",
+    };
+    for (int i = 0; i < FATES; i++) {
+        if (f->count[i] > 0.0 && sentence[i] != NULL) {
+            rp_log(RP_LOG_WARNING, "about %.3g %% of %s, such as at (%.3g, %.3g, %.3g), are %s",
+                   100.0 * f->count[i] / f->all, who, f->x[i][0], f->x[i][1], f->x[i][2],
+                   sentence[i]);
+        }
     }
 }
 
-// A particle of each block stands for all of them.
+// A particle of each block stands for all of them; an emitter's sites for what it pours.
 static rp_result look_at_particles(const view *v)
 {
     enum { LOOKS = 2000 };
     const rp_world *world = v->world;
     const rp_plan_block *block = world->plan.buffer.data;
-    const size_t stride = world->plan.used / LOOKS + 1;
     double down[3];
     RP_TRY(rp_world_gravity(world, down));
     const double g = sqrt(down[0] * down[0] + down[1] * down[1] + down[2] * down[2]);
@@ -342,26 +384,50 @@ static rp_result look_at_particles(const view *v)
         down[a] /= g > 0.0 ? g : 1.0;
     }
     const bool falls = g > 0.0 && !is_bounded_below(world, down);
-    fate outside = {0}, sunk = {0}, falling = {0};
-    int64_t seen = 0;
+    fates filled = {0};
+    const size_t stride = world->plan.used / LOOKS + 1;
     size_t number = 0;
     for (size_t i = 0; i < world->plan.size; i++) {
-        if (block[i].count == 0 || number++ % stride != 0) {
-            continue;
-        }
-        seen += block[i].count;
-        if (is_outside(&world->domain, block[i].x, v->dim)) {
-            befall(&outside, &block[i]);
-        } else if (is_in_sink(world, block[i].x)) {
-            befall(&sunk, &block[i]);
-        } else if (falls && !lands(v, block[i].x, down)) {
-            befall(&falling, &block[i]);
+        if (block[i].count > 0 && number++ % stride == 0) {
+            add_fate(&filled, fate_of(v, block[i].x, down, falls), block[i].x,
+                     (double)block[i].count);
         }
     }
-    tell_fate(&outside, seen, "are outside of the domain");
-    tell_fate(&sunk, seen, "are inside a sink and will vanish at once");
-    tell_fate(&falling, seen, "have nothing below them to land on and will fall without end");
+    tell_fates(&filled, "the particles at the start");
+    for (int i = 0; i < world->emitters; i++) {
+        const rp_emitter *e = &world->emitter[i];
+        const double(*site)[3] = e->site.data;
+        const int32_t step = e->sites / LOOKS + 1;
+        fates poured = {0};
+        char who[64];
+        for (int32_t k = 0; k < e->sites; k += step) {
+            add_fate(&poured, fate_of(v, site[k], down, falls), site[k], 1.0);
+        }
+        snprintf(who, sizeof who, "what emitter '%s' pours", e->name);
+        tell_fates(&poured, who);
+    }
     return RP_OK;
+}
+
+// Space repeats, colliders do not: one that crosses the border is felt on one side of it only.
+static void look_at_borders(const view *v)
+{
+    for (int i = 0; i < v->world->colliders; i++) {
+        const rp_collider *c = &v->world->collider[i];
+        double lower[3], upper[3];
+        const bool ends = rp_collider_bounds(c, v->dim, lower, upper);
+        for (int a = 0; a < v->dim && ends; a++) {
+            const double period = v->h * v->world->def.period[a];
+            const bool low = lower[a] < 0.0 && upper[a] > 0.0;
+            const bool high = lower[a] < period && upper[a] > period;
+            if (period > 0.0 && low != high) {
+                rp_log(RP_LOG_WARNING,
+                       "collider '%s' crosses the border of the periodic domain along %c: what has "
+                       "come round does not feel it, so let it cross both borders or none",
+                       c->name, "xyz"[a]);
+            }
+        }
+    }
 }
 
 // ---- all of it ----
@@ -405,5 +471,6 @@ rp_result rp_world_foresee(rp_world *world)
     for (int i = 0; i < world->colliders && somewhere; i++) {
         look_at_collider(&v, i, each < EACH_MOST ? each : EACH_MOST);
     }
+    look_at_borders(&v);
     return look_at_particles(&v);
 }

@@ -196,6 +196,30 @@ static void sum_pages(void *context, int64_t part, int thread)
     }
 }
 
+double rp_world_affine(const rp_world *world)
+{
+    const rp_set *set = &world->set;
+    const double h = world->def.dx, inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
+    const int comps = set->column[RP_COL_AFFINE].comps;
+    double sum = 0.0;
+    for (rp_local p = 0; p < set->pages && world->def.order > 1; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+            const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+            double square = 0.0;
+            for (int c = 0; c < comps && group != RP_GROUP_DEAD; c++) {
+                const double value_ = rp_set_value(set, RP_COL_AFFINE, slot, c, page);
+                square += value_ * value_;
+            }
+            sum += group != RP_GROUP_DEAD ? 0.5 * rp_set_group(set)[group].mass * inertia * square
+                                          : 0.0;
+        }
+    }
+    return sum;
+}
+
+void rp_world_energy(const rp_world *world, rp_energy *out) { *out = world->energy; }
+
 void rp_world_totals(const rp_world *world, rp_totals *out)
 {
     summing s = {.world = world};

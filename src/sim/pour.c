@@ -152,6 +152,7 @@ static rp_result make_emitter(const rp_world *world, const rp_emitter_def *def, 
     RP_TRY(rp_buffer_reserve(&e->site, &world->allocator, (size_t)sites * 3 * sizeof(double), 0,
                              "the layer of an emitter"));
     e->sites = (int32_t)list_sites(world, def->shape, way, e->spacing, e->site.data);
+    span(way, dim, e->side);
     e->volume = pow(e->spacing, dim);
     const double layer = e->volume * e->sites,
                  density = world->material[def->material.index].density;
@@ -181,6 +182,7 @@ rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
     } else {
         snprintf(e->name, sizeof e->name, "%d", world->emitters);
     }
+    e->shape = rp_shape_retain(def->shape);
     world->emitters++;
     rp_registry_set_rows(&world->registry, "emitters/layers", world->emitters);
     return RP_OK;
@@ -198,12 +200,32 @@ int64_t rp_world_poured_by(const rp_world *world, double time)
     return poured < 9e18 ? (int64_t)poured : INT64_MAX;
 }
 
+// Where a site is in this layer: the lattice lies elsewhere in every one, so that the stream has no
+// rows; what that would put outside of the mouth stays.
+static void shift_site(const rp_emitter *e, const double site[3], const double shift[2],
+                       double out[3])
+{
+    for (int a = 0; a < 3; a++) {
+        out[a] = site[a] + shift[0] * e->side[0][a] + shift[1] * e->side[1][a];
+    }
+    if (rp_shape_distance(e->shape, out, NULL) > 0.0) {
+        memcpy(out, site, 3 * sizeof *out);
+    }
+}
+
 // One layer, `since` seconds after it was due: as far out as it has come by then, and spread over
 // half the way to the layers before and after it, so that the stream has no rings.
-static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
+static rp_result pour_layer(rp_world *world, int emitter, double since)
 {
+    const rp_emitter *e = &world->emitter[emitter];
     const int dim = world->def.dimension;
     const double(*site)[3] = e->site.data;
+    double shift[2];
+    for (int k = 0; k < 2; k++) {
+        const uint64_t draw = rp_hash(world->def.seed, (uint64_t)world->layers[emitter],
+                                      RP_FOR_LAYER, (uint64_t)(2 * emitter + k));
+        shift[k] = e->spacing * (rp_unit(draw) - 0.5);
+    }
     double(*x)[3] = rp_arena_get(&world->scratch, (size_t)e->sites * sizeof *x, "a layer");
     if (x == NULL) {
         return RP_ERR_MEMORY;
@@ -214,10 +236,9 @@ static rp_result pour_layer(rp_world *world, const rp_emitter *e, double since)
         for (int k = 0; k < 4; k++) {
             u[k] = rp_unit(rp_hash(world->def.seed, id, RP_FOR_JITTER, (uint64_t)k)) - 0.5;
         }
-        memset(x[i], 0, sizeof x[i]);
+        shift_site(e, site[i], shift, x[i]);
         for (int a = 0; a < dim; a++) {
-            x[i][a] = site[i][a] + 0.5 * e->spacing * u[a] +
-                      (since + e->interval * u[3]) * e->velocity[a];
+            x[i][a] += 0.5 * e->spacing * u[a] + (since + e->interval * u[3]) * e->velocity[a];
         }
     }
     return rp_world_give_birth(world, e->material, e->field, e->volume, x, e->velocity, e->sites);
@@ -234,7 +255,7 @@ rp_result rp_world_pour(rp_world *world)
                 break;
             }
             rp_arena_reset(&world->scratch);
-            RP_TRY(pour_layer(world, e, now - due));
+            RP_TRY(pour_layer(world, i, now - due));
             world->layers[i]++;
         }
     }
@@ -278,6 +299,7 @@ void rp_pour_free(rp_world *world)
 {
     for (int i = 0; i < world->emitters; i++) {
         rp_buffer_free(&world->emitter[i].site, &world->allocator);
+        rp_shape_release(world->emitter[i].shape);
     }
     for (int i = 0; i < world->sinks; i++) {
         rp_shape_release(world->sink[i]);
@@ -335,6 +357,18 @@ static bool is_concerned(const rp_world *world, const rp_page *page)
     return concerned;
 }
 
+// Not from so far that its page cannot say where it goes; births are within, and nothing moves so
+// far between two looks.
+static bool can_be_clamped(const rp_world *world, const double x[3])
+{
+    enum { CELLS = 8 };
+    double far = 0.0;
+    for (int a = 0; a < world->def.dimension; a++) {
+        far = fmax(far, fmax(world->domain.lower[a] - x[a], x[a] - world->domain.upper[a]));
+    }
+    return far < CELLS * world->def.dx;
+}
+
 // Onto the border, and at rest across it.
 static void clamp(rp_world *world, const rp_page *page, rp_local slot, const double x[3])
 {
@@ -358,7 +392,8 @@ static void drain_page(void *context, int64_t index, int thread)
     rp_set *set = &world->set;
     const rp_page *page = &rp_set_page(set)[index];
     drained found = {.leaver = -1};
-    for (rp_local i = 0; i < page->count && is_concerned(world, page); i++) {
+    const rp_local count = is_concerned(world, page) ? page->count : 0;
+    for (rp_local i = 0; i < count; i++) {
         const rp_local slot = page->first + i;
         uint16_t *group = rp_set_at(set, RP_COL_GROUP, slot, 0);
         double x[3] = {0};
@@ -374,7 +409,7 @@ static void drain_page(void *context, int64_t index, int thread)
             *group = RP_GROUP_DEAD; // counted by the caller, page by page
             found.sunk += sunk;
             found.left += left;
-        } else if (left && world->domain.leave == RP_LEAVE_CLAMP) {
+        } else if (left && world->domain.leave == RP_LEAVE_CLAMP && can_be_clamped(world, x)) {
             clamp(world, page, slot, x);
             found.clamped++;
         } else if (left && found.leaver < 0) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 static const double DEPTH = 0.25; // [cells] that a particle may be inside a collider
+static const double STRIDE = 1.0; // [cells] that it is put back at once: what is deep needs several
 
 // How deep beyond what is allowed a place is [m], and the way out.
 static double excess(const rp_world *world, int collider, const double x[3], double out[3])
@@ -145,7 +146,8 @@ static void push_particle(rp_world *world, const rp_page *page, rp_local slot, d
     for (int turn = 0; turn < 2; turn++) {
         for (int c = 0; c < world->colliders; c++) {
             double out[3], way[3] = {0};
-            const double much = excess(world, c, x, out);
+            const double sunk = excess(world, c, x, out);
+            const double much = fmin(sunk, STRIDE * world->def.dx);
             if (much <= 0.0) {
                 continue;
             }

@@ -144,6 +144,7 @@ typedef struct go {
     double began, saved; // wall clock [s]: of the run, of the last state in mid-frame
     rp_stats before;     // at the end of the last frame, for the seconds in its line
     double written;      // seconds that the writer had worked by then
+    bool stopped;        // before there was a frame
     double held;         // seconds for which the last frame kept the steps waiting
 } go;
 
@@ -182,6 +183,19 @@ static const char STATS_HEADER[] =
     "mass_kg,momentum_x_kg_m_s,"
     "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
     "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s,hold_s\n";
+static const char ENERGY_HEADER[] =
+    ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J\n";
+
+// Runs that keep account of energy have more columns.
+static const char *stats_header(const rp_world *world)
+{
+    static char all[sizeof STATS_HEADER + sizeof ENERGY_HEADER];
+    if (!world->def.energy) {
+        return STATS_HEADER;
+    }
+    snprintf(all, sizeof all, "%.*s%s", (int)sizeof STATS_HEADER - 2, STATS_HEADER, ENERGY_HEADER);
+    return all;
+}
 
 static const char FORCES_HEADER[] =
     "frame,time_s,collider,name,x_m,y_m,z_m,qx,qy,qz,qw,force_x_N,force_y_N,force_z_N,torque_x_N_m,"
@@ -231,6 +245,12 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
     }
     at = put_number(at, writing);
     at = put_number(at, g->held);
+    if (g->def->world->def.energy) {
+        rp_energy e;
+        rp_world_energy(g->def->world, &e);
+        const double lost[] = {e.affine, e.plastic, e.contact, e.friction, e.transfer, e.stepping};
+        at = put_numbers(at, lost, sizeof lost / sizeof lost[0]);
+    }
     strcpy(at, "\n");
     return RP_OK;
 }
@@ -339,6 +359,27 @@ static rp_result write_files(const go *g)
     return RP_OK;
 }
 
+static rp_run_answer ask(const go *g, const rp_stats *stats, const rp_totals *totals)
+{
+    const rp_run_progress progress = {.stats = stats, .totals = totals, .frames = g->def->frames};
+    return g->def->tick != NULL ? g->def->tick(g->def->context, &progress) : RP_RUN_GO;
+}
+
+// A frame's time at once, so that somebody may ask to stop: then there is no state yet, and
+// resuming settles anew.
+static rp_result settle(go *g)
+{
+    rp_world *world = g->def->world;
+    const double piece = 1.0 / world->def.fps;
+    for (double left = g->def->settle; left > 0.0 && !g->stopped; left -= piece) {
+        rp_stats stats;
+        RP_TRY(rp_world_settle(world, left < piece ? left : piece));
+        rp_world_stats(world, &stats);
+        g->stopped = ask(g, &stats, NULL) == RP_RUN_STOP;
+    }
+    return g->def->settle > 0.0 && !g->stopped ? rp_world_prepare(world) : RP_OK;
+}
+
 static rp_result start_new(go *g)
 {
     char path[RP_PATH];
@@ -358,9 +399,14 @@ static rp_result start_new(go *g)
         return rp_file_cannot("make", path, errno);
     }
     rp_folder_path(&g->run->folder, "stats.csv", path);
-    RP_TRY(rp_file_write_all(path, STATS_HEADER, strlen(STATS_HEADER)));
+    const char *header = stats_header(g->def->world);
+    RP_TRY(rp_file_write_all(path, header, strlen(header)));
     rp_folder_path(&g->run->folder, "forces.csv", path);
     RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
+    RP_TRY(settle(g));
+    if (g->stopped) {
+        return RP_OK;
+    }
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);
     return save_frame(g, &stats, &totals);
@@ -408,7 +454,7 @@ static rp_result start_again(go *g)
     rp_state_free(state);
     RP_TRY(result);
     note_other_machine(g);
-    RP_TRY(rp_table_cut(folder, "stats.csv", STATS_HEADER, g->run->newest_frame));
+    RP_TRY(rp_table_cut(folder, "stats.csv", stats_header(g->def->world), g->run->newest_frame));
     RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
     RP_TRY(tidy_up(g));
     RP_TRY(write_record(g, "running"));
@@ -417,12 +463,6 @@ static rp_result start_again(go *g)
 }
 
 // ---- go ----
-
-static rp_run_answer ask(const go *g, const rp_stats *stats, const rp_totals *totals)
-{
-    const rp_run_progress progress = {.stats = stats, .totals = totals, .frames = g->def->frames};
-    return g->def->tick != NULL ? g->def->tick(g->def->context, &progress) : RP_RUN_GO;
-}
 
 // One step, and what its end calls for.
 static rp_result advance(go *g, rp_run_answer *answer)
@@ -451,6 +491,10 @@ static rp_result run_to_end(go *g, rp_run_end *end)
 {
     rp_world *world = g->def->world;
     rp_stats stats;
+    if (g->stopped) {
+        *end = RP_RUN_STOPPED;
+        return RP_OK;
+    }
     rp_world_stats(world, &stats);
     rp_run_answer answer = ask(g, &stats, NULL);
     while (answer == RP_RUN_GO && world->time.frame < g->def->frames) {
@@ -484,6 +528,9 @@ static rp_result check_run_def(const rp_run_def *def)
 {
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(RP_ERR_ARGUMENT, "run: start from rp_default_run_def()");
+    }
+    if (!(def->settle >= 0.0 && def->settle < 1e9)) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.settle: want >= 0 s, got %g", def->settle);
     }
     if (def->frames < 0) {
         return rp_fail(RP_ERR_ARGUMENT, "run.frames: want >= 0, got %" PRId64, def->frames);

@@ -64,6 +64,27 @@ static void grow_by_placed(bounds *b, const rp_collider *c, const double lower[3
     }
 }
 
+// Ground and walls have no end, but what is above or beside them will come to them: the nearest
+// point of each.
+static void grow_by_endless(bounds *b, const rp_world *world)
+{
+    const bounds before = *b;
+    for (int i = 0; i < world->colliders; i++) {
+        double x[3], out[3], lower[3], upper[3];
+        if (rp_shape_bounds(world->collider[i].shape, world->def.dimension, lower, upper)) {
+            continue;
+        }
+        for (int a = 0; a < 3; a++) {
+            x[a] = 0.5 * (before.lower[a] + before.upper[a]);
+        }
+        const double d = rp_collider_look(&world->collider[i], x, out);
+        for (int a = 0; a < 3; a++) {
+            x[a] -= d * out[a];
+        }
+        grow(b, x);
+    }
+}
+
 // What there is to see, with some room around it.
 static bounds scene_bounds(const rp_world *world)
 {
@@ -95,6 +116,13 @@ static bounds scene_bounds(const rp_world *world)
             b.lower[a] = domain->lower[a];
             b.upper[a] = domain->upper[a];
         }
+    }
+    grow_by_endless(&b, world);
+    for (int a = 0; a < dim;
+         a++) { // what has no size of its own, such as an emitter's mouth, gets some
+        const double room = fmax(0.0, 4.0 * world->def.dx - 0.5 * (b.upper[a] - b.lower[a]));
+        b.lower[a] -= room;
+        b.upper[a] += room;
     }
     if (dim == 2) { // a slice, to look at
         const double depth = 0.04 * (b.upper[0] - b.lower[0]) + 2.0 * world->def.dx;
@@ -217,7 +245,12 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
     const rp_collider *c = &world->collider[index];
     char file[64], name[128], path[RP_PATH];
     rp_surface surface;
-    RP_TRY(collider_surface(world, c, scene, &surface));
+    const rp_result found = collider_surface(world, c, scene, &surface);
+    if (found == RP_ERR_ARGUMENT) { // pictures will lack it, which is no reason not to run
+        rp_log(RP_LOG_WARNING, "collider '%s' cannot be drawn: %s", c->name, rp_last_error());
+        return RP_OK;
+    }
+    RP_TRY(found);
     file_name(world, index, file);
     snprintf(name, sizeof name, "shapes/%s", file);
     const rp_result result = write_ply(rp_folder_path(folder, name, path), c->name, &surface);

@@ -53,10 +53,9 @@ static void particle_box(const rp_world *world, double lower[3], double upper[3]
 }
 
 // A collider must not jump over particles. Motions may be anything, so the step is tried and made
-// shorter; one that leaps in no time at all is let go.
-static rp_result bound_by_colliders(rp_world *world, double *least)
+// shorter, but never shorter than `floor`: one that leaps in no time at all is let go.
+static rp_result bound_by_colliders(rp_world *world, double floor, double *least)
 {
-    enum { TRIES = 6 };
     const double cell = world->def.cfl * world->def.dx;
     double lower[3], upper[3];
     bool any = false;
@@ -67,14 +66,14 @@ static rp_result bound_by_colliders(rp_world *world, double *least)
         return RP_OK;
     }
     particle_box(world, lower, upper);
-    for (int i = 0; i < TRIES; i++) {
+    while (*least > floor) {
         RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), *least));
         const double way =
             rp_colliders_way(world->collider, world->colliders, world->def.dimension, lower, upper);
         if (!(way > cell)) {
             break;
         }
-        *least *= fmax(0.5, 0.999 * cell / way);
+        *least = fmax(floor, *least * fmax(0.5, 0.999 * cell / way));
         world->stats.limiter = RP_LIMIT_COLLIDER;
     }
     return RP_OK;
@@ -93,8 +92,9 @@ rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
             world->stats.limiter = limit[i].limiter;
         }
     }
+    const double floor = least / 64.0;
     least = fmin(least, left);
-    RP_TRY(bound_by_colliders(world, &least));
+    RP_TRY(bound_by_colliders(world, floor, &least));
     if (least >= left && world->time.part == 0.0) {
         world->stats.limiter = RP_LIMIT_FRAME;
     }
@@ -143,6 +143,9 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
         .gradient = world->def.gradient,
         .flip = world->def.flip,
         .cfl = world->def.cfl,
+        .elastic_share = world->def.elastic_share,
+        .acceleration = &world->def.acceleration,
+        .begin = rp_world_time(world),
         .newborn_speed = world->newborn_speed,
         .newborn_gradient = world->newborn_gradient,
         .seed = world->def.seed,
@@ -181,6 +184,69 @@ static void note_loads(rp_world *world, bool frame_ends)
     }
 }
 
+// What the particles have: kinetic energy with APIC's part, elastic and potential [J].
+typedef struct funds {
+    double kinetic, elastic, potential;
+} funds;
+
+static funds count_funds(rp_world *world, const double gravity[3])
+{
+    rp_totals t;
+    rp_world_totals(world, &t);
+    world->energy.affine = rp_world_affine(world);
+    funds f = {.kinetic = t.kinetic + world->energy.affine, .elastic = t.elastic};
+    for (int a = 0; a < 3; a++) {
+        f.potential -= t.mass * gravity[a] * t.center[a];
+    }
+    return f;
+}
+
+// docs/theory.md (41) to (44)
+static void book(rp_energy *e, const rp_ledger *l, const funds *before, const funds *after)
+{
+    const double transfer = before->kinetic - l->before + l->after - after->kinetic;
+    const double all = before->kinetic + before->elastic + before->potential + l->field -
+                       after->kinetic - after->elastic - after->potential;
+    e->transfer += transfer;
+    e->contact += l->contact - l->rubbed;
+    e->friction += l->rubbed;
+    e->plastic += l->plastic;
+    e->stepping += all - transfer - l->contact - l->plastic;
+}
+
+rp_result rp_world_solve(rp_world *world, rp_step *step)
+{
+    rp_ledger ledger = {0};
+    funds before = {0};
+    if (world->def.energy) {
+        before = count_funds(world, step->gravity);
+        step->ledger = &ledger;
+    }
+    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
+    rp_arena_reset(&world->scratch);
+    world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
+    const rp_result result = world->solver->step(world->solver_state, step);
+    // a particle that has gone where no grid can be will not come back
+    world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
+    if (result == RP_ERR_LIMIT) {
+        char sentence[512];
+        snprintf(sentence, sizeof sentence, "%s", rp_last_error());
+        return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
+                       (long long)world->time.step, step->dt,
+                       rp_limiter_name(world->stats.limiter));
+    }
+    if (result == RP_OK && world->def.energy) {
+        const funds after = count_funds(world, step->gravity);
+        book(&world->energy, &ledger, &before, &after);
+    }
+    if (result == RP_OK) {
+        world->newborn_speed = world->newborn_gradient = 0.0;
+        world->stats.dt = step->dt;
+        world->time.step++;
+    }
+    return result;
+}
+
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
@@ -198,27 +264,9 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     }
 
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
-    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
-
-    rp_arena_reset(&world->scratch);
-    world->failure = failure_of(world, step.dt); // whoever knows a particle to blame says so
-    const rp_result result = world->solver->step(world->solver_state, &step);
-    // a particle that has gone where no grid can be will not come back
-    world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
-    if (result == RP_ERR_LIMIT) {
-        char sentence[512];
-        snprintf(sentence, sizeof sentence, "%s", rp_last_error());
-        return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
-                       (long long)world->time.step, step.dt, rp_limiter_name(world->stats.limiter));
-    }
-    if (result != RP_OK) {
-        return result;
-    }
-    world->newborn_speed = world->newborn_gradient = 0.0;
-    world->stats.dt = step.dt;
-    world->time.step++;
+    RP_TRY(rp_world_solve(world, &step));
     const bool frame_ends = steps == 1.0, settle = frame_ends || rp_set_wants_sort(&world->set);
-    RP_TRY(settle ? rp_world_push_out(world) : RP_OK);
+    const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;
     note_loads(world, frame_ends);
     if (frame_ends) {
         world->time.frame++;
@@ -226,10 +274,11 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     } else {
         world->time.part += step.dt * world->def.fps;
     }
+    RP_TRY(pushed);
     return settle ? rp_world_drain(world) : RP_OK;
 }
 
-static rp_result check_steppable(const rp_world *world)
+rp_result rp_world_check_steppable(const rp_world *world)
 {
     if (world->def.plan) {
         return rp_fail(RP_ERR_ARGUMENT, "this world is only planned: it has no particles");
@@ -243,7 +292,7 @@ static rp_result check_steppable(const rp_world *world)
 
 rp_result rp_world_prepare(rp_world *world)
 {
-    RP_TRY(check_steppable(world));
+    RP_TRY(rp_world_check_steppable(world));
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
     for (int i = 0; i < world->colliders; i++) {
         world->load[i].pose = rp_collider_pose(&world->collider[i]);
@@ -258,7 +307,7 @@ rp_result rp_world_prepare(rp_world *world)
 
 rp_result rp_world_step(rp_world *world)
 {
-    RP_TRY(check_steppable(world));
+    RP_TRY(rp_world_check_steppable(world));
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = step_in_mode(world);
     rp_float_mode_leave(mode);

@@ -18,6 +18,7 @@ rp_world_def rp_default_world_def(void)
         .fps = 24.0,
         .gravity = {0.0, -9.81, 0.0},
         .cfl = 1.0,
+        .elastic_share = 0.8,
         .dt_max = INFINITY,
         .fields = 1,
         .cookie = RP_DEF_COOKIE,
@@ -63,6 +64,10 @@ static rp_result check_def(const rp_world_def *def)
     }
     if (!(def->cfl > 0.0 && def->cfl <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "world.cfl: want > 0 and at most 1 cell, got %g", def->cfl);
+    }
+    if (!(def->elastic_share > 0.0 && isfinite(def->elastic_share))) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.elastic_share: want > 0, got %g",
+                       def->elastic_share);
     }
     if (!(def->dt_max > 0.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "world.dt_max: want > 0 s, got %g", def->dt_max);
@@ -138,6 +143,9 @@ static void register_state(rp_world *world)
     rp_registry_add(r, "stats/left", &stats->left, sizeof stats->left);
     rp_registry_add(r, "stats/clamped", &stats->clamped, sizeof stats->clamped);
     rp_registry_add_table(r, "emitters/layers", world->layers, 1);
+    if (world->def.energy) {
+        rp_registry_add(r, "world/energy", &world->energy, sizeof world->energy);
+    }
     rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
     rp_registry_add(r, "stats/dt", &stats->dt, sizeof stats->dt);
     rp_registry_add(r, "stats/limiter", &stats->limiter, sizeof stats->limiter);

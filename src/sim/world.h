@@ -43,6 +43,8 @@ typedef struct rp_emitter {
     double volume;  // of a particle [m^3]
     rp_buffer site; // double[sites][3]: where the particles of a layer are
     int32_t sites;
+    double side[2][3]; // unit vectors that span the layer; in 2D the second is 0
+    rp_shape *shape;   // a reference of its own
     char name[32];
 } rp_emitter;
 
@@ -86,6 +88,7 @@ struct rp_world {
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
     rp_load load[RP_COLLIDER_LIMIT];
     double step_load[RP_COLLIDER_LIMIT][6]; // of the step that is being taken
+    rp_energy energy;                       // lost so far
     rp_registry registry;
 
     rp_arena scratch;
@@ -123,6 +126,16 @@ double rp_world_time(const rp_world *world);
 rp_result rp_world_gravity(const rp_world *world, double out[3]);
 // All that a solver may see of this world; the length of the step is not chosen yet.
 rp_step rp_world_make_step(rp_world *world, rp_matter *matter);
+// Kinetic energy of what APIC carries besides velocities [J].
+double rp_world_affine(const rp_world *world);
+// Take the step with the solver and note what came of it, time apart.
+rp_result rp_world_solve(rp_world *world, rp_step *step);
+// Refuses planned and failed worlds.
+rp_result rp_world_check_steppable(const rp_world *world);
+// The strain of a particle that carries what lies above it, see RP_PRESTRESS_K0.
+// @param gravity at the start
+void rp_prestress_at(const rp_world *world, const rp_particles_def *def, const double gravity[3],
+                     const double x[3], double strain[6]);
 // The least of all limits, then cut so that the frame ends on a whole number of equal steps. Fails
 // when a collider's motion does.
 // @param[out] steps how many of them are left

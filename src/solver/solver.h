@@ -28,6 +28,15 @@ typedef struct rp_matter {
     double lightest;          // least particle mass of any group [kg]
 } rp_matter;
 
+// Energies that a step passes through [J]: what sim makes the account of rp_energy from.
+typedef struct rp_ledger {
+    double before, after; // kinetic, of the nodes: as scattered, and at the end
+    double contact;       // given up to colliders
+    double rubbed;        // of that, along their surface
+    double field;         // work of the field of accelerations
+    double plastic;       // of the return mapping
+} rp_ledger;
+
 // All that a solver may see.
 typedef struct rp_step {
     rp_set *set;
@@ -41,12 +50,16 @@ typedef struct rp_step {
     rp_transfer transfer;
     rp_gradient gradient;
     double flip, cfl;
+    double elastic_share; // of the longest stable step
+    const rp_vector_field *acceleration; // or NULL
+    double begin;                           // time at the start of the step [s]
     double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet
     double gravity[3];                      // at the start of the step [m/s^2]
     uint64_t seed;
     int threads;
     rp_arena *scratch;
     rp_stats *stats;
+    rp_ledger *ledger;   // to be filled in; NULL: nobody asks
     rp_failure *failure; // filled in by a step that returns RP_ERR_DIVERGED
     rp_time time;
     double dt; // [s]

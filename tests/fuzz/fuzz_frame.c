@@ -257,6 +257,7 @@ static void edit_file(script *s, const memory_file *file, const base_frame *base
         edit(s, h5, base);
     }
     H5Fclose(h5);
+    rp_disk_release(&disk);
     RP_ASSERT(rp_seal(file->fd, file->path) == RP_OK);
 }
 

@@ -174,6 +174,39 @@ static void the_border_removes_or_keeps(void)
     }
 }
 
+// Sand that starts far outside of a border that keeps it is put onto the border, and counted.
+static void what_starts_far_outside_is_put_onto_the_border(void)
+{
+    const double lower[3] = {0.0, 0.0, 0.0}, upper[3] = {1.0, 1.0, 1.0};
+    for (int precision = 0; precision < 2; precision++) {
+        rp_world_def def = rp_default_world_def();
+        rp_material_def sand = rp_default_sand_def();
+        rp_box_def box = rp_default_box_def();
+        rp_world *world;
+        rp_stats stats;
+        double x[64 * 64 * 3];
+        def.dx = 0.05;
+        def.dimension = 2;
+        def.gravity[1] = 0.0;
+        def.precision = (rp_precision)precision;
+        CHECK_OK(rp_world_create(&def, &world));
+        CHECK_OK(rp_world_set_domain(world, lower, upper, RP_LEAVE_CLAMP));
+        CHECK_OK(rp_world_add_material(world, &sand, &box.material));
+        box.lower[0] = 9.0;
+        box.upper[0] = 9.5;
+        box.upper[1] = 0.5;
+        CHECK_OK(rp_world_add_box(world, &box, NULL));
+        rp_world_stats(world, &stats);
+        CHECK_EQUAL(stats.clamped, stats.particles);
+        CHECK_OK(rp_world_step(world));
+        CHECK_OK(rp_world_read(world, RP_COL_POSITION, x));
+        for (int64_t i = 0; i < stats.particles; i++) {
+            CHECK(x[2 * i] <= 1.0 + 1e-6);
+        }
+        rp_world_destroy(world);
+    }
+}
+
 static void a_particle_that_must_not_leave_is_named(void)
 {
     rp_world *world = make_shower(RP_LEAVE_STOP, RP_SINGLE);
@@ -220,4 +253,5 @@ static void pouring_goes_on_bit_for_bit(void)
 
 TEST_MAIN(TEST(the_mass_poured_is_rate_times_time), TEST(a_stream_is_as_dense_as_sand),
           TEST(what_is_poured_is_alive_or_counted_as_gone), TEST(the_border_removes_or_keeps),
+          TEST(what_starts_far_outside_is_put_onto_the_border),
           TEST(a_particle_that_must_not_leave_is_named), TEST(pouring_goes_on_bit_for_bit))

@@ -309,6 +309,32 @@ static void what_hits_a_wall_does_not_stay_in_it(void)
     }
 }
 
+// A stamp pressed through sand into the floor, and a floor that leaps into it: what is deep inside
+// comes out bit by bit, and the run goes on.
+static void sand_deep_inside_comes_out_bit_by_bit(void)
+{
+    static const char *const motions[] = {"velocity = {0, -1}",
+                                          "motion = function(t) return { position = "
+                                          "{0, t < 0.1 and 0 or -0.7} } end"};
+    for (int i = 0; i < 4; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "scene { dimension = 2, dx = 0.02, fps = 24, frames = 24, precision = '%s' }\n"
+                 "particles { material = material.sand {}, shape = box { min = {-0.3, 0}, "
+                 "max = {0.3, 0.3} } }\n"
+                 "collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }\n"
+                 "collider { shape = box { min = {-0.2, 0.4}, max = {0.2, 1} }, %s }\n",
+                 i % 2 == 0 ? "single" : "double", motions[i / 2]);
+        run r = start(text);
+        const int64_t count = count_of(r.world);
+        check_context("%s", text);
+        CHECK_HELPER(run_frames(r.world, 24));
+        CHECK_EQUAL(count_of(r.world), count);
+        stop(&r);
+    }
+}
+
 TEST_MAIN(TEST(sand_rests_on_a_slope), TEST(a_bead_slides_down_a_curve),
           TEST(a_drum_gets_the_torque_that_lifts_the_sand),
-          TEST(a_bucket_turned_over_keeps_its_sand), TEST(what_hits_a_wall_does_not_stay_in_it))
+          TEST(a_bucket_turned_over_keeps_its_sand), TEST(what_hits_a_wall_does_not_stay_in_it),
+          TEST(sand_deep_inside_comes_out_bit_by_bit))

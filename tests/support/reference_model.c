@@ -208,7 +208,8 @@ static void project(reference_particle *p, const double par[RP_PARAM_COUNT], dou
         }
     }
     if (corrects) {
-        p->gain = fminl(new_gain, fmaxl(0.0L, logl(par[RP_PARAM_DENSITY] / (long double)density)));
+        p->gain =
+            fminl(new_gain, 1.0L + fmaxl(0.0L, logl(par[RP_PARAM_DENSITY] / (long double)density)));
     }
     if (hardens) {
         p->q += step;

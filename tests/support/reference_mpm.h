@@ -11,7 +11,7 @@
 double mpm_spline(int order, double t);
 double mpm_slope(int order, double t);
 
-// Gradients by the affine fit, theory (37) and (38), instead of the derivatives of the splines: of
+// Gradients by the affine fit, theory (45) and (46), instead of the derivatives of the splines: of
 // this reference and of test beds. test_each_variant() walks both.
 extern bool mpm_affine;
 

@@ -509,6 +509,10 @@ collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
         self.assertEqual(forecast["particles"], 0)
         self.assertEqual(str(forecast["poured"]), born)
 
+    def test_a_misspelt_scene_is_answered_with_the_right_one(self):
+        self.assertIn("did you mean the scene hourglass?", self.repose("check", "hourglas", status=4).stderr)
+        self.assertNotIn("did you mean", self.repose("run", "./hourglas", status=4).stderr)
+
     def test_a_folder_of_the_same_name_is_no_scene(self):
         os.makedirs("column-collapse")
         self.repose("check", "column-collapse")

@@ -18,9 +18,12 @@ import sys
 import tempfile
 import time
 
-# pours for a quarter of a second, so that particles cross pages and are sorted; states in mid-frame too
+# An eighth of a second with all that has a state of its own or moves: two materials, a spout that hits the floor
+# hard enough for sand to be put back out of it, a sink, a border, colliders moved by a function, by key frames and along
+# with another, a mesh. Particles cross pages and are sorted; states in mid-frame too.
 SCENE = """
-scene { title = "Slump", dimension = %(dimension)d, dx = 0.02, fps = 60, frames = 8, precision = "%(precision)s" }
+-- in 2D the file gives the title, also when the run is resumed from its own copy
+scene { title = %(dimension)d == 3 and "Slump" or nil, dimension = %(dimension)d, dx = 0.02, fps = 60, frames = 8, precision = "%(precision)s" }
 local sand, rubber = material.sand {}, material.elastic { young = 1e5 }
 particles { material = sand, shape = box { min = {0, 0.02, 0}, max = {%(width)g, 0.5, 0.2} }, velocity = {0.7, 0, 0} }
 particles { material = rubber, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.12 }, velocity = {-2, -3, 0.5} }
@@ -28,7 +31,19 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, contact
 collider { shape = box { min = {0.6, 0, -1}, max = {0.8, 0.2, 1} }, motion = function(t)
     return { position = {-0.3 * t, 0, 0} }
 end }
+collider { name = "arm", shape = capsule { a = {0, 0.3, 0}, b = {0, 0.3, 0.2}, radius = 0.06 }, contact = "slip", keys = {
+    { time = 0, position = {-0.1, 0, 0} },
+    { time = 0.06, position = {0, 0, 0}, rotation = { angle = 20 } },
+    { time = 0.12, position = {0.05, 0.02, 0}, rotation = { angle = -30 } } } }
+collider { name = "hand", attach = "arm", shape = sphere { center = {0, 0.5, 0.1}, radius = 0.06 }, spin = { rate = 200 } }
+emitter { material = sand, shape = sphere { center = {1.2, 0.12, 0.1}, radius = 0.04 }, velocity = {0, -5, 0}, stop = 0.1 }
+sink { shape = sphere { center = {0.38, 0.05, 0.1}, radius = 0.06 } }
+domain { min = {-2, -1, -2}, max = {1.22, 2, 2}, leave = "remove" }
+if %(dimension)d == 3 then
+    collider { shape = move(mesh { file = "wedge.obj", scale = 0.2 }, { position = {0.2, 0, 0} }), contact = "separate" }
+end
 """
+MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 
 
 def fail(*words):
@@ -108,12 +123,18 @@ def main():
     program = os.path.abspath(options.program)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        with open("wedge.obj", "w", encoding="utf-8") as file:
+            file.write(MESH)
         cases = [Case(program, precision, threads, dimension)
                  for dimension, precision, threads in ((3, "single", 1), (3, "single", 2), (3, "double", 2),
                                                        (2, "double", 1))]
         for i, case in enumerate(cases):
             kills = options.kills // len(cases) + (i < options.kills % len(cases))
             case.whole()
+            rows = case.stats(f"{case.name}-whole")
+            if not (int(rows[-1]["removed_sink"]) > 0 and int(rows[-1]["removed_domain"]) > 0 and
+                    int(rows[-1]["born"]) > int(rows[0]["born"])):
+                fail(f"{case.name}: nothing was poured, sunk or left the domain: {rows[-1]}")
             case.broken(kills, rng)
             print(f"{case.name}: {kills} kills, the same bits; {case.seconds:.1f} s without a break")
         with open("3d-single-1-whole/frames/frame.000008.hdf", "rb") as a, \

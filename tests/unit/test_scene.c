@@ -324,6 +324,15 @@ static void mistakes_are_named_with_their_line(void)
         {START "material.sandd {}",
          "test.lua:2: unknown name 'material.sandd'; did you mean 'material.sand'?"},
         {START "particle {}", "test.lua:2: unknown name 'particle'; did you mean 'particles'?"},
+        {"scene { dx = 0.1 frames = 3 }",
+         "test.lua:1: '}' expected near 'frames'; is a comma missing before it?"},
+        {START "collider ( shape = 1 )",
+         "')' expected near '='; fields go into braces, as in collider { shape = ... }"},
+        {START "particles {\n", "near <eof>; is a brace"},
+        {START
+         "particles { material = material.sand, shape = sphere { center = {0,0,0}, radius = 1 } }",
+         "particles.material: want a material, got a function; are the braces after its name "
+         "missing?"},
         {START "local x = mth.pi", "unknown name 'mth'; did you mean 'math'?"},
         {START "local x = math.sinn(1)",
          "test.lua:2: unknown name 'math.sinn'; did you mean 'math.sin'?"},
@@ -460,6 +469,13 @@ static void mistakes_are_named_with_their_line(void)
          "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
          "velocity = {0,-1,0}, start = 2, stop = 1 }",
          "emitter.stop: want > start"},
+        {START
+         "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
+         "velocity = {0,-1,0}, spacing = 1e-7 }",
+         "emitter.spacing: want at least 0.00625 m, which is 4096 particles in a cell, got 1e-07"},
+        {START "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, "
+               "radius = 1 }, spacing = 0.006 }",
+         "particles.spacing: want at least 0.00625 m"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, attach = 'nobody' }",
          "collider.attach: want the name of an earlier collider"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, "

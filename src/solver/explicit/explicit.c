@@ -6,6 +6,7 @@
 #include "solver/solver.h"
 
 #include <math.h>
+#include <string.h>
 
 // Fastest particle and steepest gradient after the last step: they bound the next one, so they are
 // state.
@@ -38,8 +39,12 @@ static void explicit_register(void *state, rp_registry *registry)
     rp_registry_add(registry, "explicit/extremes", &s->most, sizeof s->most);
 }
 
-// FLIP needs the velocity before the forces, so forces are scattered apart.
-static int explicit_channels(const rp_world_def *def) { return def->transfer == RP_FLIP ? 2 : 1; }
+// FLIP needs the velocity before the forces, and so does the account of energy: forces are then
+// scattered apart.
+static int explicit_channels(const rp_world_def *def)
+{
+    return def->transfer == RP_FLIP || def->energy ? 2 : 1;
+}
 
 // docs/theory.md (30) to (32)
 static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT])
@@ -52,7 +57,7 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
         [RP_GRADIENT_SPLINE] = {[1] = 12.0, [2] = 6.0, [3] = 3.14},
         [RP_GRADIENT_AFFINE] = {[1] = 12.0, [2] = 4.0, [3] = 3.0},
     };
-    static const double safety = 0.8, gradient_bound = 0.3;
+    static const double gradient_bound = 0.3;
     const double speed = fmax(s->most.speed, step->newborn_speed);
     const double gradient = fmax(s->most.gradient, step->newborn_gradient);
     int n = 0;
@@ -68,7 +73,7 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     }
     if (stiffness > 0.0) {
         const double fastest = sqrt(spectrum[step->gradient][step->grid->layout.order] * stiffness);
-        out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * safety * h / fastest};
+        out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * step->elastic_share * h / fastest};
     }
     return n;
 }
@@ -79,7 +84,9 @@ typedef struct loops {
     rp_transfer_job job;
     rp_page_report *report; // [particle page]
     double *dropped;        // [node page]
+    double (*push)[3]; // [node page][node]: what the field of accelerations adds [m/s]; or NULL
     rp_touches touches;
+    rp_ledger *ledger; // [node page]; NULL: nobody asks
 } loops;
 
 static rp_transfer_job transfer_job(const rp_step *step, int set)
@@ -95,7 +102,8 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .gradient = step->gradient,
                              .flip = step->flip,
                              .seed = step->seed,
-                             .step = (uint64_t)step->time.step};
+                             .step = (uint64_t)step->time.step,
+                             .account = step->ledger != NULL};
 }
 
 static void p2g_page(void *ctx, int64_t page, int thread)
@@ -124,6 +132,99 @@ static double least_node_mass(const rp_step *step)
     return lightest * (step->grid->layout.precision == RP_SINGLE ? 1e-10 : 1e-20);
 }
 
+// The field of accelerations at every node, before anything changes. A script has one thread.
+static rp_result find_push(loops *l)
+{
+    const rp_step *step = l->step;
+    const rp_grid *grid = step->grid;
+    const rp_layout *layout = &grid->layout;
+    if (step->acceleration == NULL || step->acceleration->call == NULL) {
+        return RP_OK;
+    }
+    l->push =
+        rp_arena_get(step->scratch, (size_t)grid->pages * (size_t)layout->nodes * sizeof *l->push,
+                     "the acceleration of nodes");
+    if (l->push == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    const int32_t *cells = layout->cells;
+    for (rp_local p = 0; p < grid->pages; p++) {
+        const rp_node_page *page = &rp_grid_page(grid)[p];
+        for (int n = 0; n < layout->nodes; n++) {
+            const int32_t at[3] = {n / (cells[1] * cells[2]), n / cells[2] % cells[1],
+                                   n % cells[2]};
+            double x[3] = {0}, *push = l->push[(size_t)p * (size_t)layout->nodes + (size_t)n];
+            for (int a = 0; a < layout->dim; a++) {
+                x[a] = layout->h * ((double)page->block[a] * cells[a] + at[a]);
+            }
+            memset(push, 0, 3 * sizeof *push);
+            RP_TRY(step->acceleration->call(step->acceleration->context, step->begin, x, push));
+            for (int a = 0; a < layout->dim; a++) {
+                push[a] *= step->dt;
+                if (!isfinite(push[a])) {
+                    return rp_fail(RP_ERR_ARGUMENT,
+                                   "world.acceleration gave %g along axis %d at (%g, %g, %g) m",
+                                   push[a] / step->dt, a, x[0], x[1], x[2]);
+                }
+            }
+        }
+    }
+    return RP_OK;
+}
+
+static void add_push(const loops *l, rp_local page)
+{
+    const rp_grid *grid = l->step->grid;
+    const rp_layout *layout = &grid->layout;
+    const double least = least_node_mass(l->step);
+    void *nodes = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    for (int n = 0; n < layout->nodes; n++) {
+        const double *push = l->push[(size_t)page * (size_t)layout->nodes + (size_t)n];
+        for (int a = 0; a < layout->dim; a++) {
+            if (layout->precision == RP_SINGLE) {
+                float *q = (float *)nodes + n * RP_QUAD;
+                q[a] += q[3] > (float)least ? (float)push[a] : 0.0f;
+            } else {
+                double *q = (double *)nodes + n * RP_QUAD;
+                q[a] += q[3] > least ? push[a] : 0.0;
+            }
+        }
+    }
+}
+
+static double node_at(const rp_grid *grid, rp_channel_id channel, rp_local page, int n, int comp)
+{
+    const void *nodes = rp_grid_nodes(grid, channel, page);
+    const int at = n * RP_QUAD + comp;
+    return grid->layout.precision == RP_SINGLE ? (double)((const float *)nodes)[at]
+                                               : ((const double *)nodes)[at];
+}
+
+enum { NODES_MOST = 256 }; // of a block
+
+// What a page's nodes do in the step, docs/theory.md (42). An impulse works with the mean of the
+// velocities before and after: then what a floor holds at rest costs nothing.
+static void keep_account(const loops *l, rp_local page, double (*forced)[3])
+{
+    const rp_grid *grid = l->step->grid;
+    rp_ledger *own = &l->ledger[page];
+    *own = (rp_ledger){0};
+    for (int n = 0; n < grid->layout.nodes; n++) {
+        const double m = node_at(grid, RP_CH_MOMENTUM, page, n, 3);
+        const double *push =
+            l->push != NULL ? l->push[(size_t)page * (size_t)grid->layout.nodes + (size_t)n] : NULL;
+        for (int a = 0; a < grid->layout.dim && m > 0.0; a++) {
+            const double before = node_at(grid, RP_CH_IMPULSE, page, n, a);
+            const double after = node_at(grid, RP_CH_MOMENTUM, page, n, a);
+            const double mean = 0.5 * (before + after);
+            own->before += 0.5 * m * before * before;
+            own->after += 0.5 * m * after * after;
+            own->contact += m * (forced[n][a] - after) * mean;
+            own->field += push != NULL ? m * push[a] * mean : 0.0;
+        }
+    }
+}
+
 static void grid_page(void *ctx, int64_t page, int thread)
 {
     (void)thread;
@@ -136,7 +237,19 @@ static void grid_page(void *ctx, int64_t page, int thread)
     }
     step->kernels->sum(grid, step->sets, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
+    if (l->push != NULL) {
+        add_push(l, (rp_local)page);
+    }
+    double forced[NODES_MOST][3];
+    for (int n = 0; n < grid->layout.nodes && l->ledger != NULL; n++) {
+        for (int a = 0; a < grid->layout.dim; a++) {
+            forced[n][a] = node_at(grid, RP_CH_MOMENTUM, (rp_local)page, n, a);
+        }
+    }
     rp_touches_apply(&l->touches, grid, (rp_local)page, step->dt);
+    if (l->ledger != NULL) {
+        keep_account(l, (rp_local)page, forced);
+    }
     if (grid->channels > RP_CH_IMPULSE) {
         step->kernels->change(grid, (rp_local)page);
     }
@@ -239,6 +352,14 @@ static rp_result explicit_step(void *state, rp_step *step)
     if (l.dropped == NULL || l.report == NULL) {
         return RP_ERR_MEMORY;
     }
+    if (step->ledger != NULL) {
+        l.ledger = rp_arena_get(step->scratch, (size_t)step->grid->pages * sizeof *l.ledger,
+                                "energies of pages");
+        if (l.ledger == NULL) {
+            return RP_ERR_MEMORY;
+        }
+    }
+    RP_TRY(find_push(&l));
     RP_TRY(rp_touches_find(&l.touches, &s->walls, step->collider, step->colliders, step->grid,
                            step->threads, step->scratch));
     for (int i = 0; i < step->sets; i++) {
@@ -253,7 +374,13 @@ static rp_result explicit_step(void *state, rp_step *step)
     for (rp_local p = 0; p < step->grid->pages; p++) {
         step->stats->dropped_momentum += l.dropped[p];
     }
-    rp_touches_sum(&l.touches, step->grid->pages, step->load);
+    const double rubbed = rp_touches_sum(&l.touches, step->grid->pages, step->load);
+    for (rp_local p = 0; p < step->grid->pages && l.ledger != NULL; p++) {
+        step->ledger->before += l.ledger[p].before;
+        step->ledger->contact += l.ledger[p].contact;
+        step->ledger->after += l.ledger[p].after;
+        step->ledger->field += l.ledger[p].field;
+    }
     stage_done(step->stats, RP_STAGE_GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
@@ -269,8 +396,14 @@ static rp_result explicit_step(void *state, rp_step *step)
             speed2 = fmax(speed2, l.report[p].speed2);
             gradient2 = fmax(gradient2, l.report[p].gradient2);
             move = fmax(move, l.report[p].move);
+            if (step->ledger != NULL) {
+                step->ledger->plastic += l.report[p].plastic;
+            }
         }
         rp_set_travelled(set, move);
+    }
+    if (step->ledger != NULL) {
+        step->ledger->rubbed = rubbed;
     }
     s->most.speed = step->stats->max_speed = sqrt(speed2);
     s->most.gradient = step->stats->max_gradient = sqrt(gradient2);

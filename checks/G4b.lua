@@ -1,0 +1,32 @@
+check {
+    id = "V-G4b",
+    title = "Beverloo's law in 2D",
+    setup = "The silo of V-G4a with slots of 8, 12, 16, 20, 24 and 32 cells. Q = C sqrt(g) (D - k)^(3/2).",
+    source = "[R] reference code C = 1.37, k = 3.6 h; Daviet k about 2 cells; [P] Basilisk mu(I) 1.50; Staron 2012 about 1.4",
+    cost = "full", minutes = 3,
+}
+local silo, fit, beverloo = shared "silo", shared "fit", shared "beverloo"
+local h = 0.0125
+local D, Q = {}, {}
+-- cells, frames, and the shares between which the rate is taken: later for wide slots, which take longer to reach their plateau
+for i, case in ipairs { { 8, 80, 0.04, 0.08 }, { 12, 65, 0.08, 0.15 }, { 16, 60, 0.1, 0.2 }, { 20, 55, 0.1, 0.25 }, { 24, 50, 0.15, 0.3 }, { 32, 45, 0.2, 0.35 } } do
+    D[i] = case[1] * h
+    local run = simulate { scene = silo.scene, set = { D = D[i], frames = case[2] }, name = case[1] .. " cells" }
+    Q[i] = silo.rate(measure(run, "discharge", { all = true }), case[3], case[4], 1)
+end
+local C, k, rest = beverloo(D, Q, 1.5)
+expect { what = "residual of the fit", value = 100 * rest, band = { 0, 3 }, unit = "%", source = "[R] at most 3 %" }
+expect { what = "k / h", value = k / h, band = { 1, 4.5 }, source = "[R] 1 to 4.5 (3.6)" }
+expect { what = "C", value = C / math.sqrt(9.81), band = { 1.1, 1.6 }, source = "[R] 1.1 to 1.6 (1.37)" }
+for _, n in ipairs { 1.1, 1.9 } do
+    local _, _, other = beverloo(D, Q, n)
+    expect { what = "residual with exponent " .. n .. " over that with 1.5", value = other / rest, band = { 2, math.huge }, source = "eng. at least twice as bad" }
+end
+note("Q / (sqrt(g) D^(3/2)): " .. table.concat(fit.map(Q, function(q, i) return string.format("%.3f", q / math.sqrt(9.81) / D[i] ^ 1.5) end), ", ")
+    .. " (reference for 12, 16, 24, 32 cells: 0.81, 0.94, 1.10, 1.15).")
+local x, y = {}, {}
+for i = 1, 40 do
+    x[i] = k + i * (0.42 - k) / 40
+    y[i] = C * (x[i] - k) ^ 1.5
+end
+plot { title = "Rate over slot", x = "D [m]", y = "m^2/s", series = { { name = "measured", x = D, y = Q, style = "points" }, { name = "fit", x = x, y = y } } }

@@ -1,0 +1,17 @@
+check {
+    id = "V-G6b",
+    title = "A heap from a collapse is flatter than its friction",
+    setup = "The heap of V-G1c. Slopes of the upper part (60 to 95 % of the height) and of the middle (30 to 70 %).",
+    source = "[R] sand6: upper slope 0.43, middle 0.34, H/L 0.27, all below the friction of 0.48",
+    cost = "quick", minutes = 0.1,
+}
+local collapse = shared "collapse"
+local c = collapse.run { per_time = 1 }
+local upper = measure(c.run, "slope", { from = 0.6, to = 0.95 }).slope
+local middle = measure(c.run, "slope", { from = 0.3, to = 0.7 }).slope
+local shape = c.height[#c.height] / c.x995[#c.x995]
+expect { what = "upper slope", value = upper, band = { 0, 0.48 }, source = "[R] below the friction 0.48 (sand6 0.43)" }
+expect { what = "middle slope", value = middle, band = { 0, 0.48 }, source = "[R] below the friction 0.48 (sand6 0.34)" }
+expect { what = "middle slope against sand6", value = middle, want = 0.34, relative = 0.15, source = "[R] 0.34; +-15 % eng." }
+expect { what = "upper slope against sand6", value = upper, want = 0.43, relative = 0.15, source = "[R] 0.43; +-15 % eng." }
+expect { what = "H / L", value = shape, band = { 0.615 / 2.5, 0.675 / 2 }, source = "[R] 0.27; the bands of V-G1c for height and run-out" }

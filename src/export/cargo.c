@@ -1,0 +1,287 @@
+#include "export/job.h"
+
+#include "repose/nearest.h"
+#include "repose/render.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 15, COMPS = 9 };
+
+// (x, y, z) with y up becomes (x, -z, y) with z up: a quarter turn about x.
+void rp_job_turn(const rp_job *job, double v[3])
+{
+    if (job->def->z_up) {
+        const double y = v[1];
+        v[1] = -v[2];
+        v[2] = y;
+    }
+}
+
+// A matrix by rows.
+static void turn_matrix(const rp_job *job, double m[9])
+{
+    if (!job->def->z_up) {
+        return;
+    }
+    for (int r = 0; r < 3; r++) {
+        rp_job_turn(job, &m[3 * r]);
+    }
+    for (int c = 0; c < 3; c++) {
+        double column[3] = {m[c], m[3 + c], m[6 + c]};
+        rp_job_turn(job, column);
+        m[c] = column[0];
+        m[3 + c] = column[1];
+        m[6 + c] = column[2];
+    }
+}
+
+static void turn_symmetric(const rp_job *job, double h[6])
+{
+    double m[9] = {h[0], h[3], h[4], h[3], h[1], h[5], h[4], h[5], h[2]};
+    turn_matrix(job, m);
+    const double out[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
+    memcpy(h, out, sizeof out);
+}
+
+// Vectors and tensors of space turn with it; others stay.
+static void turn_extra(const rp_job *job, const char *name, int comps, double *value)
+{
+    if (comps == 3 && strcmp(name, "strain") != 0) {
+        rp_job_turn(job, value);
+    } else if (comps == 6) {
+        turn_symmetric(job, value);
+    } else if (comps == 9) {
+        turn_matrix(job, value);
+    }
+}
+
+// ---- which columns ----
+
+static bool is_standard(const char *name)
+{
+    return strcmp(name, "position") == 0 || strcmp(name, "velocity") == 0 ||
+           strcmp(name, "id") == 0;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at != NULL;
+         at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
+        const size_t part = strcspn(at, ",");
+        if (part == length && strncmp(at, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Every name that was asked for must be there.
+static rp_result check_list(const rp_job *job, const rp_frame *frame, const rp_frame_info *info)
+{
+    for (const char *at = job->def->columns; at != NULL && *at != '\0';
+         at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
+        char name[64] = "";
+        rp_frame_column_info column;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        rp_nearest nearest = rp_nearest_start(name);
+        char known[64][64]; // outlives the search
+        bool found = false;
+        for (int i = 0; i < info->columns && i < 64; i++) {
+            if (rp_frame_column(frame, i, &column) == RP_OK) {
+                memcpy(known[i], column.name, sizeof known[i]);
+                found = found || strcmp(column.name, name) == 0;
+                rp_nearest_try(&nearest, known[i]);
+            }
+        }
+        if (!found) {
+            return nearest.best != NULL
+                       ? rp_fail(RP_ERR_ARGUMENT,
+                                 "export.columns: frames have no column '%s'; did "
+                                 "you mean '%s'?",
+                                 name, nearest.best)
+                       : rp_fail(RP_ERR_ARGUMENT, "export.columns: frames have no column '%s'",
+                                 name);
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result choose_extras(const rp_job *job, const rp_frame *frame, const rp_frame_info *info,
+                               rp_cargo *c)
+{
+    const char *list = job->def->columns;
+    RP_TRY(check_list(job, frame, info));
+    for (int i = 0; i < info->columns && c->extras < RP_CARGO_EXTRAS; i++) {
+        rp_frame_column_info column;
+        RP_TRY(rp_frame_column(frame, i, &column));
+        const bool wanted =
+            list != NULL ? is_listed(list, column.name) : job->exporter->all_columns;
+        if (wanted && !is_standard(column.name) && column.comps <= COMPS) {
+            rp_cargo_extra *e = &c->extra[c->extras++];
+            snprintf(e->name, sizeof e->name, "%s", column.name);
+            snprintf(e->unit, sizeof e->unit, "%s", column.unit);
+            e->comps = column.comps;
+        }
+    }
+    return RP_OK;
+}
+
+// ---- reading ----
+
+static void *array(int64_t count, size_t size, bool *enough)
+{
+    void *data = malloc(((size_t)count + 1) * size);
+    *enough = *enough && data != NULL;
+    return data;
+}
+
+void rp_cargo_free(rp_cargo *c)
+{
+    free(c->position);
+    free(c->velocity);
+    free(c->radius);
+    free(c->mass);
+    free(c->id);
+    free(c->color);
+    for (int i = 0; i < c->extras; i++) {
+        free(c->extra[i].data);
+    }
+    *c = (rp_cargo){0};
+}
+
+static rp_result allocate(rp_cargo *c)
+{
+    bool enough = true;
+    c->position = array(c->count, sizeof *c->position, &enough);
+    c->velocity = array(c->count, sizeof *c->velocity, &enough);
+    c->radius = array(c->count, sizeof *c->radius, &enough);
+    c->mass = array(c->count, sizeof *c->mass, &enough);
+    c->id = array(c->count, sizeof *c->id, &enough);
+    c->color = array(c->count, sizeof *c->color, &enough);
+    for (int i = 0; i < c->extras; i++) {
+        c->extra[i].data = array(c->count, (size_t)c->extra[i].comps * sizeof(float), &enough);
+    }
+    return enough ? RP_OK
+                  : rp_fail(RP_ERR_MEMORY, "no memory for the %lld particles of frame %lld",
+                            (long long)c->count, (long long)c->frame);
+}
+
+static int comps_of(const rp_frame *frame, const rp_frame_info *info, const char *name)
+{
+    rp_frame_column_info column;
+    for (int i = 0; i < info->columns && rp_frame_column(frame, i, &column) == RP_OK; i++) {
+        if (strcmp(column.name, name) == 0) {
+            return column.comps;
+        }
+    }
+    return 0;
+}
+
+// What a particle of a group is: half the distance to its neighbours, and its mass.
+static void measure(const rp_frame_group *group, int groups, double number, int dimension,
+                    float *radius, float *mass)
+{
+    const bool known = number >= 0.0 && number < groups;
+    const double volume = known ? group[(int)number].volume : 0.0;
+    *radius = (float)(0.5 * (dimension == 2 ? sqrt(volume) : cbrt(volume)));
+    *mass = (float)(known ? group[(int)number].mass : 0.0);
+}
+
+static rp_result read_chunk(const rp_job *job, const rp_frame *frame, const rp_frame_info *info,
+                            const rp_frame_group *group, int groups, int64_t first, int64_t count,
+                            double *scratch, rp_cargo *c)
+{
+    const int d = info->dimension;
+    RP_TRY(rp_frame_read(frame, "position", first, count, c->position[first]));
+    for (int64_t i = 0; i < count; i++) {
+        rp_job_turn(job, c->position[first + i]);
+    }
+    const bool moving = comps_of(frame, info, "velocity") == d;
+    if (moving) {
+        RP_TRY(rp_frame_read(frame, "velocity", first, count, scratch));
+    }
+    for (int64_t i = 0; i < count; i++) {
+        double v[3] = {0};
+        memcpy(v, &scratch[d * i], moving ? (size_t)d * sizeof *v : 0);
+        rp_job_turn(job, v);
+        for (int a = 0; a < 3; a++) {
+            c->velocity[first + i][a] = (float)v[a];
+        }
+    }
+    const bool ids = comps_of(frame, info, "id") == 1,
+               sources = comps_of(frame, info, "group") == 1;
+    if (ids) {
+        RP_TRY(rp_frame_read(frame, "id", first, count, scratch));
+    }
+    for (int64_t i = 0; i < count; i++) {
+        c->id[first + i] = ids && scratch[i] >= 0.0 ? (uint64_t)scratch[i] : (uint64_t)(first + i);
+        rp_grain_color(c->id[first + i], c->color[first + i]);
+    }
+    if (sources) {
+        RP_TRY(rp_frame_read(frame, "group", first, count, scratch));
+    }
+    for (int64_t i = 0; i < count; i++) {
+        measure(group, groups, sources ? scratch[i] : -1.0, d, &c->radius[first + i],
+                &c->mass[first + i]);
+    }
+    for (int k = 0; k < c->extras; k++) {
+        rp_cargo_extra *e = &c->extra[k];
+        RP_TRY(rp_frame_read(frame, e->name, first, count, scratch));
+        for (int64_t i = 0; i < count; i++) {
+            if (d == 3) {
+                turn_extra(job, e->name, e->comps, &scratch[e->comps * i]);
+            }
+            for (int q = 0; q < e->comps; q++) {
+                e->data[(first + i) * e->comps + q] = (float)scratch[e->comps * i + q];
+            }
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result load(const rp_job *job, const rp_frame *frame, rp_cargo *c)
+{
+    rp_frame_info info;
+    rp_frame_group *group = NULL;
+    int groups = 0;
+    rp_frame_get_info(frame, &info);
+    c->count = info.particles;
+    c->time = info.time;
+    c->fps = info.fps;
+    c->dx = info.dx;
+    c->dimension = info.dimension;
+    RP_TRY(choose_extras(job, frame, &info, c));
+    RP_TRY(allocate(c));
+    RP_TRY(rp_frame_groups(frame, &group, &groups));
+    double *scratch = malloc(CHUNK * COMPS * sizeof *scratch);
+    rp_result result =
+        scratch != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "no memory to read a frame");
+    for (int64_t first = 0; first < c->count && result == RP_OK; first += CHUNK) {
+        const int64_t left = c->count - first;
+        result = read_chunk(job, frame, &info, group, groups, first, left < CHUNK ? left : CHUNK,
+                            scratch, c);
+    }
+    free(scratch);
+    free(group);
+    return result;
+}
+
+rp_result rp_cargo_load(const rp_job *job, int64_t number, rp_cargo *c)
+{
+    char path[RP_JOB_PATH];
+    rp_frame *frame;
+    *c = (rp_cargo){.frame = number};
+    if (!rp_record_frame(job->record, number, path, sizeof path)) {
+        return rp_fail(RP_ERR_FILE, "%s has no frame %lld", job->folder, (long long)number);
+    }
+    RP_TRY(rp_frame_open(path, &frame));
+    const rp_result result = load(job, frame, c);
+    rp_frame_close(frame);
+    if (result != RP_OK) {
+        rp_cargo_free(c);
+    }
+    return result;
+}

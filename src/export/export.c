@@ -1,0 +1,153 @@
+// The public side: which frames, where to, and one after the other.
+#include "export/job.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { COOKIE = 0x9ec7e6 };
+
+static const rp_exporter *const exporters[] = {
+    [RP_FORMAT_VTP] = &rp_export_vtp, [RP_FORMAT_PLY] = &rp_export_ply,
+    [RP_FORMAT_VDB] = &rp_export_vdb, [RP_FORMAT_USDA] = &rp_export_usda,
+    [RP_FORMAT_CSV] = &rp_export_csv,
+};
+
+rp_export_def rp_default_export_def(void)
+{
+    return (rp_export_def){.format = RP_FORMAT_VTP, .last = -1, .every = 1, .cookie = COOKIE};
+}
+
+void rp_job_path(const rp_job *job, char out[RP_JOB_PATH], const char *format, ...)
+{
+    char name[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(name, sizeof name, format, list);
+    va_end(list);
+    snprintf(out, RP_JOB_PATH, "%.7600s/%s", job->out, name);
+}
+
+void rp_export_collider_name(const rp_job *job, int index, char out[64])
+{
+    const rp_record_collider *c = rp_record_collider_at(job->record, index);
+    char name[40] = "";
+    snprintf(name, sizeof name, "%s", c->name);
+    bool plain = isalpha((unsigned char)name[0]);
+    for (char *at = name; *at != '\0'; at++) {
+        plain = plain && (isalnum((unsigned char)*at) || *at == '_');
+        *at = isalnum((unsigned char)*at) ? *at : '_';
+    }
+    for (int i = 0; i < job->info.colliders; i++) {
+        plain = plain &&
+                (i == index || strcmp(rp_record_collider_at(job->record, i)->name, c->name) != 0);
+    }
+    if (plain) {
+        snprintf(out, 64, "%s", name);
+    } else {
+        snprintf(out, 64, "collider%d_%s", index, name);
+    }
+}
+
+rp_pose rp_job_pose(const rp_job *job, int collider, double frame)
+{
+    rp_pose pose = rp_record_pose(job->record, collider, frame);
+    double length = 0.0;
+    rp_job_turn(job, pose.position);
+    rp_job_turn(job, pose.rotation); // the axis of a turn is a vector too
+    for (int k = 0; k < 4; k++) {
+        length += pose.rotation[k] * pose.rotation[k];
+    }
+    for (int k = 0; k < 4; k++) {
+        pose.rotation[k] /= sqrt(length);
+    }
+    return pose;
+}
+
+static rp_result check_def(const rp_export_def *def)
+{
+    if (def->cookie != COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "export: start from rp_default_export_def()");
+    }
+    if ((int)def->format < RP_FORMAT_VTP || (int)def->format > RP_FORMAT_CSV) {
+        return rp_fail(RP_ERR_ARGUMENT, "export.format: want one of rp_format, got %d",
+                       (int)def->format);
+    }
+    if (!(def->voxel >= 0.0 && isfinite(def->voxel))) {
+        return rp_fail(RP_ERR_ARGUMENT, "export.voxel: want > 0 m, or 0, got %g", def->voxel);
+    }
+    return RP_OK;
+}
+
+static rp_result list_frames(rp_job *job)
+{
+    char path[RP_JOB_PATH];
+    const rp_export_def *def = job->def;
+    const int64_t last = def->last < 0 ? job->info.last : def->last;
+    if (job->info.last < 0) {
+        return rp_fail(RP_ERR_FILE, "%s has no frames yet", job->folder);
+    }
+    if (last > job->info.last || def->first < 0 || def->first > last || def->every < 1) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "export.frames: want frames from 0 to %lld, got %lld to %lld, every %lld",
+                       (long long)job->info.last, (long long)def->first, (long long)last,
+                       (long long)def->every);
+    }
+    const size_t most = (size_t)((last - def->first) / def->every + 1);
+    job->frame = malloc(most * sizeof *job->frame);
+    job->time = calloc(most, sizeof *job->time);
+    if (job->frame == NULL || job->time == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the list of frames");
+    }
+    for (int64_t f = def->first; f <= last; f += def->every) {
+        if (rp_record_frame(job->record, f, path, sizeof path)) {
+            job->frame[job->frames++] = f;
+        }
+    }
+    return job->frames > 0 ? RP_OK
+                           : rp_fail(RP_ERR_FILE, "%s has none of these frames", job->folder);
+}
+
+static rp_result export_frames(rp_job *job)
+{
+    const rp_exporter *e = job->exporter;
+    if (e->start != NULL) {
+        RP_TRY(e->start(job));
+    }
+    for (int64_t i = 0; i < job->frames; i++) {
+        rp_cargo cargo;
+        RP_TRY(rp_cargo_load(job, job->frame[i], &cargo));
+        job->time[i] = cargo.time;
+        const rp_result result = e->frame(job, i, &cargo);
+        rp_cargo_free(&cargo);
+        RP_TRY(result);
+        if (job->def->progress != NULL) {
+            job->def->progress(job->def->context, i + 1, job->frames);
+        }
+    }
+    return e->finish != NULL ? e->finish(job) : RP_OK;
+}
+
+rp_result rp_export(const char *folder, const rp_export_def *def, const char *out)
+{
+    RP_TRY(check_def(def));
+    rp_job job = {.def = def, .exporter = exporters[def->format], .folder = folder, .out = out};
+    RP_TRY(rp_record_open(folder, &job.record));
+    rp_record_get_info(job.record, &job.info);
+    rp_result result = list_frames(&job);
+    if (result == RP_OK && mkdir(out, 0777) != 0 && errno != EEXIST) {
+        result = rp_file_cannot("make", out, errno);
+    }
+    result = result == RP_OK ? export_frames(&job) : result;
+    if (job.drop != NULL) {
+        job.drop(&job);
+    }
+    rp_record_close(job.record);
+    free(job.frame);
+    free(job.time);
+    return result;
+}

@@ -1,0 +1,95 @@
+// An export: frames of a run, one after the other, become cargo and then files.
+#pragma once
+
+#include "repose/export.h"
+#include "repose/file.h"
+#include "repose/frame.h"
+#include "repose/record.h"
+
+#include <stdio.h>
+
+enum { RP_JOB_PATH = 8192, RP_CARGO_EXTRAS = 24 };
+
+// ---- files ----
+
+// Bytes and text to a file that becomes whole at the end. After a failure nothing more is written,
+// and closing says why.
+typedef struct rp_out {
+    rp_file file;
+    char *buffer;
+    size_t used;
+    rp_result result;
+} rp_out;
+
+rp_result rp_out_open(rp_out *o, const char *path);
+void rp_out_bytes(rp_out *o, const void *bytes, size_t size);
+void rp_out_text(rp_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+rp_result rp_out_close(rp_out *o);
+
+// ---- particles ----
+
+// A column besides those that all formats have.
+typedef struct rp_cargo_extra {
+    char name[64], unit[32];
+    int comps;
+    float *data; // [count][comps]
+} rp_cargo_extra;
+
+typedef struct rp_cargo {
+    int64_t frame, count;
+    double time, fps, dx;
+    int dimension;
+    double (*position)[3];
+    float (*velocity)[3];
+    float *radius, *mass;
+    uint64_t *id;
+    unsigned char (*color)[3]; // of a grain of sand, sRGB
+    rp_cargo_extra extra[RP_CARGO_EXTRAS];
+    int extras;
+} rp_cargo;
+
+// ---- the job ----
+
+struct rp_exporter;
+
+typedef struct rp_job {
+    const rp_export_def *def;
+    const struct rp_exporter *exporter;
+    const char *folder, *out;
+    rp_record *record;
+    rp_record_info info;
+    int64_t *frame; // numbers
+    int64_t frames;
+    double *time;                     // of each, once it was read
+    void *state;                      // an exporter's own
+    void (*drop)(struct rp_job *job); // releases it; may be NULL
+} rp_job;
+
+rp_result rp_cargo_load(const rp_job *job, int64_t frame, rp_cargo *cargo);
+void rp_cargo_free(rp_cargo *cargo);
+// Turns a vector when z is to be up.
+void rp_job_turn(const rp_job *job, double v[3]);
+rp_pose rp_job_pose(const rp_job *job, int collider, double frame);
+
+// OUT/name
+void rp_job_path(const rp_job *job, char out[RP_JOB_PATH], const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// ---- formats ----
+
+// `frame` writes one frame, the index-th of the job; `finish` what ties them together.
+typedef struct rp_exporter {
+    const char *name;
+    bool all_columns; // unless some are named
+    rp_result (*start)(rp_job *job);
+    rp_result (*frame)(rp_job *job, int64_t index, rp_cargo *cargo); // may keep what is in it
+    rp_result (*finish)(rp_job *job);
+} rp_exporter;
+
+extern const rp_exporter rp_export_vtp, rp_export_ply, rp_export_vdb, rp_export_usda, rp_export_csv;
+
+// Colliders for formats without a scene of their own: colliders/NAME.ply at rest, and colliders.csv
+// with the pose of each at each frame.
+rp_result rp_export_colliders(const rp_job *job);
+// A name for files and prims: letters, digits and underscores; the number makes it unique.
+void rp_export_collider_name(const rp_job *job, int index, char out[64]);

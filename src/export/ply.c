@@ -1,0 +1,127 @@
+// Binary PLY, a file per frame, and colliders as meshes. Every property is a scalar with a name
+// that Blender (from 4.1 on) turns into an attribute of the same name and Houdini's File node
+// reads.
+#include "export/job.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void put_header(rp_out *o, const rp_cargo *c, bool wide, bool z_up)
+{
+    rp_out_text(o,
+                "ply\nformat binary_little_endian 1.0\ncomment Repose, metres and seconds, %s up\n"
+                "comment frame %lld time %.17g fps %.17g\nelement vertex %lld\n"
+                "property float x\nproperty float y\nproperty float z\n"
+                "property float vx\nproperty float vy\nproperty float vz\n"
+                "property float radius\nproperty float pscale\nproperty %s id\n"
+                "property uchar red\nproperty uchar green\nproperty uchar blue\n",
+                z_up ? "z" : "y", (long long)c->frame, c->time, c->fps, (long long)c->count,
+                wide ? "double" : "uint");
+    for (int k = 0; k < c->extras; k++) {
+        for (int q = 0; q < c->extra[k].comps; q++) {
+            if (c->extra[k].comps == 1) {
+                rp_out_text(o, "property float %s\n", c->extra[k].name);
+            } else {
+                rp_out_text(o, "property float %s_%d\n", c->extra[k].name, q);
+            }
+        }
+    }
+    rp_out_text(o, "end_header\n");
+}
+
+static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
+{
+    char path[RP_JOB_PATH];
+    rp_out o;
+    bool wide = false; // ids that 32 bits do not hold
+    for (int64_t i = 0; i < c->count; i++) {
+        wide = wide || c->id[i] > UINT32_MAX;
+    }
+    rp_job_path(job, path, "particles.%04lld.ply", (long long)job->frame[index]);
+    RP_TRY(rp_out_open(&o, path));
+    put_header(&o, c, wide, job->def->z_up);
+    for (int64_t i = 0; i < c->count; i++) {
+        const float x[3] = {(float)c->position[i][0], (float)c->position[i][1],
+                            (float)c->position[i][2]};
+        const double long_id = (double)c->id[i];
+        const uint32_t short_id = (uint32_t)c->id[i];
+        rp_out_bytes(&o, x, sizeof x);
+        rp_out_bytes(&o, c->velocity[i], sizeof c->velocity[i]);
+        rp_out_bytes(&o, &c->radius[i], sizeof(float));
+        rp_out_bytes(&o, &c->radius[i], sizeof(float));
+        rp_out_bytes(&o, wide ? (const void *)&long_id : &short_id, wide ? 8 : 4);
+        rp_out_bytes(&o, c->color[i], 3);
+        for (int k = 0; k < c->extras; k++) {
+            const int comps = c->extra[k].comps;
+            rp_out_bytes(&o, &c->extra[k].data[i * comps], (size_t)comps * sizeof(float));
+        }
+    }
+    return rp_out_close(&o);
+}
+
+// ---- colliders ----
+
+static rp_result write_mesh(const rp_job *job, int index)
+{
+    const rp_surface *s = &rp_record_collider_at(job->record, index)->surface;
+    char path[RP_JOB_PATH], name[64];
+    rp_out o;
+    rp_export_collider_name(job, index, name);
+    rp_job_path(job, path, "colliders/%s.ply", name);
+    RP_TRY(rp_out_open(&o, path));
+    rp_out_text(&o,
+                "ply\nformat binary_little_endian 1.0\ncomment collider %s at rest, metres\n"
+                "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
+                "property float nx\nproperty float ny\nproperty float nz\n"
+                "element face %lld\nproperty list uchar uint vertex_indices\nend_header\n",
+                name, (long long)s->vertices, (long long)s->triangles);
+    for (int64_t i = 0; i < s->vertices; i++) {
+        double x[3] = {s->vertex[i][0], s->vertex[i][1], s->vertex[i][2]};
+        double n[3] = {s->normal[i][0], s->normal[i][1], s->normal[i][2]};
+        rp_job_turn(job, x);
+        rp_job_turn(job, n);
+        const float both[6] = {(float)x[0], (float)x[1], (float)x[2],
+                               (float)n[0], (float)n[1], (float)n[2]};
+        rp_out_bytes(&o, both, sizeof both);
+    }
+    for (int64_t i = 0; i < s->triangles; i++) {
+        const unsigned char three = 3;
+        rp_out_bytes(&o, &three, 1);
+        rp_out_bytes(&o, s->triangle[i], sizeof s->triangle[i]);
+    }
+    return rp_out_close(&o);
+}
+
+rp_result rp_export_colliders(const rp_job *job)
+{
+    char path[RP_JOB_PATH], name[64];
+    rp_out o;
+    if (job->info.colliders == 0) {
+        return RP_OK;
+    }
+    rp_job_path(job, path, "colliders");
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return rp_file_cannot("make", path, errno);
+    }
+    for (int i = 0; i < job->info.colliders; i++) {
+        RP_TRY(write_mesh(job, i));
+    }
+    rp_job_path(job, path, "colliders.csv");
+    RP_TRY(rp_out_open(&o, path));
+    rp_out_text(&o, "frame,time_s,collider,x_m,y_m,z_m,qx,qy,qz,qw\n");
+    for (int64_t f = 0; f < job->frames; f++) {
+        for (int i = 0; i < job->info.colliders; i++) {
+            const rp_pose p = rp_job_pose(job, i, (double)job->frame[f]);
+            rp_export_collider_name(job, i, name);
+            rp_out_text(&o, "%lld,%.17g,%s,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n",
+                        (long long)job->frame[f], job->time[f], name, p.position[0], p.position[1],
+                        p.position[2], p.rotation[0], p.rotation[1], p.rotation[2], p.rotation[3]);
+        }
+    }
+    return rp_out_close(&o);
+}
+
+static rp_result finish(rp_job *job) { return rp_export_colliders(job); }
+
+const rp_exporter rp_export_ply = {.name = "ply", .frame = write_frame, .finish = finish};

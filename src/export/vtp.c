@@ -1,0 +1,243 @@
+// VTK PolyData, raw appended: particles.NNNN.vtp with a vertex cell per particle, colliders where
+// they are as colliders.NNNN.vtp, and particles.pvd and particles.vtp.series, which give the times.
+#include "export/job.h"
+
+#include <stdlib.h>
+
+// Where the appended blocks begin: each has its length in front, 8 bytes.
+typedef struct blocks {
+    uint64_t next;
+} blocks;
+
+static uint64_t block(blocks *b, uint64_t bytes)
+{
+    const uint64_t at = b->next;
+    b->next += sizeof(uint64_t) + bytes;
+    return at;
+}
+
+static void put_array(rp_out *o, blocks *b, const char *type, const char *name, int comps,
+                      uint64_t bytes)
+{
+    rp_out_text(o,
+                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
+                "offset=\"%llu\"/>\n",
+                type, name, comps, (unsigned long long)block(b, bytes));
+}
+
+static void put_length(rp_out *o, uint64_t bytes) { rp_out_bytes(o, &bytes, sizeof bytes); }
+
+static void put_head(rp_out *o, double time, int64_t frame)
+{
+    rp_out_text(o,
+                "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+                "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n"
+                "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+                "format=\"ascii\">%.17g</DataArray>\n"
+                "<DataArray type=\"Int64\" Name=\"frame\" NumberOfTuples=\"1\" "
+                "format=\"ascii\">%lld</DataArray>\n</FieldData>\n",
+                time, (long long)frame);
+}
+
+// The vertex cells: 0, 1, 2 ... and 1, 2, 3 ...
+static void put_counting(rp_out *o, int64_t from, int64_t count)
+{
+    put_length(o, (uint64_t)count * sizeof(int64_t));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t value = from + i;
+        rp_out_bytes(o, &value, sizeof value);
+    }
+}
+
+static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
+{
+    char path[RP_JOB_PATH];
+    rp_out o;
+    blocks b = {0};
+    const uint64_t n = (uint64_t)c->count;
+    rp_job_path(job, path, "particles.%04lld.vtp", (long long)job->frame[index]);
+    RP_TRY(rp_out_open(&o, path));
+    put_head(&o, c->time, c->frame);
+    rp_out_text(
+        &o,
+        "<Piece NumberOfPoints=\"%llu\" NumberOfVerts=\"%llu\" NumberOfLines=\"0\" "
+        "NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n<PointData Scalars=\"pscale\" Vectors=\"v\">\n",
+        (unsigned long long)n, (unsigned long long)n);
+    put_array(&o, &b, "Float32", "v", 3, n * 12);
+    put_array(&o, &b, "Float32", "pscale", 1, n * 4);
+    put_array(&o, &b, "Int64", "id", 1, n * 8);
+    put_array(&o, &b, "UInt8", "Cd", 3, n * 3);
+    for (int k = 0; k < c->extras; k++) {
+        put_array(&o, &b, "Float32", c->extra[k].name, c->extra[k].comps,
+                  n * 4 * (uint64_t)c->extra[k].comps);
+    }
+    rp_out_text(&o, "</PointData>\n<Points>\n");
+    put_array(&o, &b, "Float64", "P", 3, n * 24);
+    rp_out_text(&o, "</Points>\n<Verts>\n");
+    put_array(&o, &b, "Int64", "connectivity", 1, n * 8);
+    put_array(&o, &b, "Int64", "offsets", 1, n * 8);
+    rp_out_text(&o, "</Verts>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    put_length(&o, n * 12);
+    rp_out_bytes(&o, c->velocity, n * 12);
+    put_length(&o, n * 4);
+    rp_out_bytes(&o, c->radius, n * 4);
+    put_length(&o, n * 8);
+    rp_out_bytes(&o, c->id, n * 8);
+    put_length(&o, n * 3);
+    rp_out_bytes(&o, c->color, n * 3);
+    for (int k = 0; k < c->extras; k++) {
+        const uint64_t bytes = n * 4 * (uint64_t)c->extra[k].comps;
+        put_length(&o, bytes);
+        rp_out_bytes(&o, c->extra[k].data, bytes);
+    }
+    put_length(&o, n * 24);
+    rp_out_bytes(&o, c->position, n * 24);
+    put_counting(&o, 0, c->count);
+    put_counting(&o, 1, c->count);
+    rp_out_text(&o, "\n</AppendedData>\n</VTKFile>\n");
+    return rp_out_close(&o);
+}
+
+// ---- colliders ----
+
+static void place(const rp_job *job, int collider, const float x[3], const rp_pose *pose,
+                  bool point, float out[3])
+{
+    // u + 2 w (q x u) + 2 q x (q x u)
+    const double *q = pose->rotation;
+    double u[3] = {x[0], x[1], x[2]}, t[3];
+    (void)collider;
+    rp_job_turn(job, u);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        t[i] = 2.0 * (q[j] * u[k] - q[k] * u[j]);
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = (float)(u[i] + q[3] * t[i] + q[j] * t[k] - q[k] * t[j] +
+                         (point ? pose->position[i] : 0.0));
+    }
+}
+
+static bool anything_moves(const rp_job *job)
+{
+    for (int i = 0; i < job->info.colliders; i++) {
+        if (rp_record_collider_at(job->record, i)->moves) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static rp_result write_colliders(const rp_job *job, int64_t index)
+{
+    char path[RP_JOB_PATH];
+    rp_out o;
+    blocks b = {0};
+    uint64_t points = 0, cells = 0;
+    for (int i = 0; i < job->info.colliders; i++) {
+        const rp_surface *s = &rp_record_collider_at(job->record, i)->surface;
+        points += (uint64_t)s->vertices;
+        cells += (uint64_t)s->triangles;
+    }
+    rp_job_path(job, path, "colliders.%04lld.vtp", (long long)job->frame[index]);
+    RP_TRY(rp_out_open(&o, path));
+    put_head(&o, job->time[index], job->frame[index]);
+    rp_out_text(&o,
+                "<Piece NumberOfPoints=\"%llu\" NumberOfVerts=\"0\" NumberOfLines=\"0\" "
+                "NumberOfStrips=\"0\" NumberOfPolys=\"%llu\">\n<PointData Normals=\"N\">\n",
+                (unsigned long long)points, (unsigned long long)cells);
+    put_array(&o, &b, "Float32", "N", 3, points * 12);
+    rp_out_text(&o, "</PointData>\n<CellData Scalars=\"collider\">\n");
+    put_array(&o, &b, "Int32", "collider", 1, cells * 4);
+    rp_out_text(&o, "</CellData>\n<Points>\n");
+    put_array(&o, &b, "Float32", "P", 3, points * 12);
+    rp_out_text(&o, "</Points>\n<Polys>\n");
+    put_array(&o, &b, "Int64", "connectivity", 1, cells * 24);
+    put_array(&o, &b, "Int64", "offsets", 1, cells * 8);
+    rp_out_text(&o, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    for (int pass = 0; pass < 4; pass++) {
+        // normals, numbers, points, corners
+        put_length(&o, pass == 1 ? cells * 4 : pass == 3 ? cells * 24 : points * 12);
+        int64_t base = 0;
+        for (int i = 0; i < job->info.colliders; i++) {
+            const rp_surface *s = &rp_record_collider_at(job->record, i)->surface;
+            const rp_pose pose = rp_job_pose(job, i, (double)job->frame[index]);
+            for (int64_t v = 0; v < s->vertices && pass % 2 == 0; v++) {
+                float x[3];
+                place(job, i, pass == 0 ? s->normal[v] : s->vertex[v], &pose, pass == 2, x);
+                rp_out_bytes(&o, x, sizeof x);
+            }
+            for (int64_t t = 0; t < s->triangles && pass % 2 == 1; t++) {
+                const int32_t number = i;
+                const int64_t corner[3] = {base + s->triangle[t][0], base + s->triangle[t][1],
+                                           base + s->triangle[t][2]};
+                rp_out_bytes(&o, pass == 1 ? (const void *)&number : corner,
+                             pass == 1 ? sizeof number : sizeof corner);
+            }
+            base += s->vertices;
+        }
+    }
+    put_length(&o, cells * 8);
+    for (uint64_t i = 1; i <= cells; i++) {
+        const int64_t end = (int64_t)(3 * i);
+        rp_out_bytes(&o, &end, sizeof end);
+    }
+    rp_out_text(&o, "\n</AppendedData>\n</VTKFile>\n");
+    return rp_out_close(&o);
+}
+
+// ---- the series ----
+
+static rp_result write_pvd(const rp_job *job)
+{
+    char path[RP_JOB_PATH];
+    rp_out o;
+    const bool moves = anything_moves(job);
+    rp_job_path(job, path, "particles.pvd");
+    RP_TRY(rp_out_open(&o, path));
+    rp_out_text(&o, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
+                    "byte_order=\"LittleEndian\">\n<Collection>\n");
+    for (int64_t i = 0; i < job->frames; i++) {
+        rp_out_text(&o,
+                    "<DataSet timestep=\"%.17g\" part=\"0\" name=\"particles\" "
+                    "file=\"particles.%04lld.vtp\"/>\n",
+                    job->time[i], (long long)job->frame[i]);
+        if (job->info.colliders > 0) {
+            rp_out_text(&o,
+                        "<DataSet timestep=\"%.17g\" part=\"1\" name=\"colliders\" "
+                        "file=\"colliders.%04lld.vtp\"/>\n",
+                        job->time[i], (long long)job->frame[moves ? i : 0]);
+        }
+    }
+    rp_out_text(&o, "</Collection>\n</VTKFile>\n");
+    return rp_out_close(&o);
+}
+
+static rp_result write_series(const rp_job *job)
+{
+    char path[RP_JOB_PATH];
+    rp_out o;
+    rp_job_path(job, path, "particles.vtp.series");
+    RP_TRY(rp_out_open(&o, path));
+    rp_out_text(&o, "{ \"file-series-version\": \"1.0\", \"files\": [\n");
+    for (int64_t i = 0; i < job->frames; i++) {
+        rp_out_text(&o, "  { \"name\": \"particles.%04lld.vtp\", \"time\": %.17g }%s\n",
+                    (long long)job->frame[i], job->time[i], i + 1 < job->frames ? "," : "");
+    }
+    rp_out_text(&o, "] }\n");
+    return rp_out_close(&o);
+}
+
+static rp_result finish(rp_job *job)
+{
+    const int64_t written = job->info.colliders == 0 ? 0 : anything_moves(job) ? job->frames : 1;
+    for (int64_t i = 0; i < written; i++) {
+        RP_TRY(write_colliders(job, i));
+    }
+    RP_TRY(write_series(job));
+    return write_pvd(job);
+}
+
+const rp_exporter rp_export_vtp = {
+    .name = "vtp", .all_columns = true, .frame = write_frame, .finish = finish};

@@ -1,0 +1,473 @@
+#include "measure/swarm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- reading ----
+
+static rp_result no_memory(void) { return rp_fail(RP_ERR_MEMORY, "out of memory: a measurement"); }
+
+rp_result rp_swarm_make(int64_t count, rp_swarm *out)
+{
+    const size_t n = (size_t)count + 1;
+    *out = (rp_swarm){
+        .count = count,
+        .x = calloc(n, sizeof *out->x),
+        .v = calloc(n, sizeof *out->v),
+        .mass = calloc(n, sizeof *out->mass),
+        .volume = calloc(n, sizeof *out->volume),
+        .strain = calloc(n, sizeof *out->strain),
+        .id = calloc(n, sizeof *out->id),
+        .material = calloc(n, sizeof *out->material),
+    };
+    if (out->x == NULL || out->v == NULL || out->mass == NULL || out->volume == NULL ||
+        out->strain == NULL || out->id == NULL || out->material == NULL) {
+        rp_swarm_free(out);
+        return no_memory();
+    }
+    return RP_OK;
+}
+
+void rp_swarm_free(rp_swarm *swarm)
+{
+    free(swarm->x);
+    free(swarm->v);
+    free(swarm->mass);
+    free(swarm->volume);
+    free(swarm->strain);
+    free(swarm->id);
+    free(swarm->material);
+    *swarm = (rp_swarm){0};
+}
+
+// A column whose components go to places of their own among `to`.
+static rp_result read_column(const rp_frame *frame, const char *name, int comps, const int *place,
+                             int to, double *scratch, int64_t count, double *out)
+{
+    TRY(rp_frame_read(frame, name, 0, count, scratch));
+    for (int64_t i = 0; i < count; i++) {
+        for (int c = 0; c < comps; c++) {
+            out[i * to + place[c]] = scratch[i * comps + c];
+        }
+    }
+    return RP_OK;
+}
+
+// Mass and volume, which a frame keeps by group; NAN for those that the next step removes.
+static rp_result read_groups(const rp_frame *frame, double *scratch, rp_swarm *out)
+{
+    rp_frame_group *group;
+    int groups;
+    TRY(rp_frame_read(frame, "group", 0, out->count, scratch));
+    TRY(rp_frame_groups(frame, &group, &groups));
+    for (int64_t i = 0; i < out->count; i++) {
+        const bool known = scratch[i] < (double)groups;
+        out->mass[i] = known ? group[(int)scratch[i]].mass : NAN;
+        out->volume[i] = known ? group[(int)scratch[i]].volume : NAN;
+    }
+    free(group);
+    return RP_OK;
+}
+
+static rp_result read_all(const rp_frame *frame, double *scratch, rp_swarm *out)
+{
+    static const int same[] = {0, 1, 2, 3, 4, 5}, flat[] = {0, 1, 3};
+    const int64_t n = out->count;
+    const int dim = out->info.dimension;
+    TRY(rp_frame_read(frame, "position", 0, n, &out->x[0][0]));
+    TRY(read_column(frame, "velocity", dim, same, 3, scratch, n, &out->v[0][0]));
+    TRY(read_column(frame, "strain", dim == 2 ? 3 : 6, dim == 2 ? flat : same, 6, scratch, n,
+                    &out->strain[0][0]));
+    TRY(read_groups(frame, scratch, out));
+    TRY(rp_frame_read(frame, "id", 0, n, scratch));
+    for (int64_t i = 0; i < n; i++) {
+        out->id[i] = (uint64_t)scratch[i];
+    }
+    TRY(rp_frame_read(frame, "material", 0, n, scratch));
+    for (int64_t i = 0; i < n; i++) {
+        out->material[i] = (uint16_t)scratch[i];
+    }
+    return RP_OK;
+}
+
+// Those that the next step removes have no mass any more and do not count.
+static void drop_doomed(rp_swarm *swarm)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < swarm->count; i++) {
+        if (isnan(swarm->mass[i])) {
+            continue;
+        }
+        memmove(swarm->x[kept], swarm->x[i], sizeof swarm->x[i]);
+        memmove(swarm->v[kept], swarm->v[i], sizeof swarm->v[i]);
+        memmove(swarm->strain[kept], swarm->strain[i], sizeof swarm->strain[i]);
+        swarm->mass[kept] = swarm->mass[i];
+        swarm->volume[kept] = swarm->volume[i];
+        swarm->id[kept] = swarm->id[i];
+        swarm->material[kept++] = swarm->material[i];
+    }
+    swarm->count = kept;
+}
+
+rp_result rp_swarm_read(const char *path, rp_swarm *out)
+{
+    rp_frame *frame;
+    rp_frame_info info;
+    TRY(rp_frame_open(path, &frame));
+    rp_frame_get_info(frame, &info);
+    rp_result result = rp_swarm_make(info.particles, out);
+    if (result == RP_OK) {
+        out->info = info;
+        double *scratch = malloc(((size_t)info.particles + 1) * 6 * sizeof *scratch);
+        result = scratch != NULL ? read_all(frame, scratch, out) : no_memory();
+        free(scratch);
+        if (result == RP_OK) {
+            drop_doomed(out);
+        } else {
+            rp_swarm_free(out);
+        }
+    }
+    rp_frame_close(frame);
+    return result;
+}
+
+// ---- who is who ----
+
+typedef struct named {
+    uint64_t id;
+    int64_t place;
+} named;
+
+static int compare_named(const void *a, const void *b)
+{
+    const uint64_t x = ((const named *)a)->id, y = ((const named *)b)->id;
+    return x < y ? -1 : x > y;
+}
+
+rp_result rp_swarm_match(const rp_swarm *a, const rp_swarm *b, int64_t **places)
+{
+    named *list = malloc(((size_t)b->count + 1) * sizeof *list);
+    *places = malloc(((size_t)a->count + 1) * sizeof **places);
+    if (list == NULL || *places == NULL) {
+        free(list);
+        free(*places);
+        *places = NULL;
+        return no_memory();
+    }
+    for (int64_t i = 0; i < b->count; i++) {
+        list[i] = (named){b->id[i], i};
+    }
+    qsort(list, (size_t)b->count, sizeof *list, compare_named);
+    for (int64_t i = 0; i < a->count; i++) {
+        const named want = {a->id[i], 0};
+        const named *found = bsearch(&want, list, (size_t)b->count, sizeof *list, compare_named);
+        (*places)[i] = found != NULL ? found->place : -1;
+    }
+    free(list);
+    return RP_OK;
+}
+
+// ---- places ----
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double rp_quantile(double *value, int64_t count, double share)
+{
+    if (count <= 0) {
+        return NAN;
+    }
+    qsort(value, (size_t)count, sizeof *value, compare_doubles);
+    const double at = share * (double)(count - 1);
+    const int64_t below = (int64_t)floor(at);
+    const int64_t above = below + 1 < count ? below + 1 : below;
+    return value[below] + (at - (double)below) * (value[above] - value[below]);
+}
+
+double rp_along(const rp_swarm *swarm, int64_t i, int along, const double origin[3])
+{
+    const double *x = swarm->x[i];
+    return along == RP_ALONG_RADIUS ? hypot(x[0] - origin[0], x[2] - origin[2])
+                                    : x[along] - origin[along];
+}
+
+rp_result rp_swarm_runout(const rp_swarm *swarm, int along, const double origin[3], double share,
+                          rp_runout *out)
+{
+    double *place = malloc(((size_t)swarm->count + 1) * sizeof *place);
+    if (place == NULL) {
+        return no_memory();
+    }
+    for (int64_t i = 0; i < swarm->count; i++) {
+        place[i] = rp_along(swarm, i, along, origin);
+    }
+    out->high = rp_quantile(place, swarm->count, share);
+    out->low = along == RP_ALONG_RADIUS ? 0.0 : rp_quantile(place, swarm->count, 1.0 - share);
+    out->least = swarm->count > 0 ? place[0] : NAN;
+    out->most = swarm->count > 0 ? place[swarm->count - 1] : NAN;
+    free(place);
+    return RP_OK;
+}
+
+rp_bins rp_swarm_bins(const rp_swarm *swarm, int along, const double origin[3], double width)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < swarm->count; i++) {
+        const double place = rp_along(swarm, i, along, origin);
+        least = fmin(least, place);
+        most = fmax(most, place);
+    }
+    if (!(least <= most)) {
+        return (rp_bins){0.0, width, 0};
+    }
+    const double first = floor(least / width), behind = floor(most / width) + 1.0;
+    return (rp_bins){first * width, width, (int)fmin(behind - first, 1e6)};
+}
+
+int rp_bin_of(const rp_bins *bins, double place)
+{
+    const double bin = floor((place - bins->first) / bins->width);
+    return bin >= 0.0 && bin < (double)bins->count ? (int)bin : -1;
+}
+
+// Numbers sorted into bins: value[start[b]] to value[start[b + 1]] are those of bin b.
+typedef struct binned {
+    int64_t *start;
+    double *value;
+} binned;
+
+static void binned_free(binned *b)
+{
+    free(b->start);
+    free(b->value);
+}
+
+static rp_result sort_into_bins(const int *bin, const double *value, int64_t count, int bins,
+                                binned *out)
+{
+    out->start = calloc((size_t)bins + 2, sizeof *out->start);
+    out->value = malloc(((size_t)count + 1) * sizeof *out->value);
+    if (out->start == NULL || out->value == NULL) {
+        binned_free(out);
+        return no_memory();
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (bin[i] >= 0) {
+            out->start[bin[i] + 2]++;
+        }
+    }
+    for (int b = 0; b < bins; b++) {
+        out->start[b + 2] += out->start[b + 1];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (bin[i] >= 0) {
+            out->value[out->start[bin[i] + 1]++] = value[i];
+        }
+    }
+    return RP_OK;
+}
+
+// ---- surfaces ----
+
+static double area_of(const rp_swarm *swarm, int along, const rp_bins *bins, int bin, double depth)
+{
+    const double a = bins->first + bin * bins->width, b = a + bins->width;
+    if (swarm->info.dimension == 2) {
+        return along == RP_ALONG_RADIUS ? 2.0 * bins->width : bins->width;
+    }
+    return along == RP_ALONG_RADIUS ? M_PI * (b * b - a * a) : bins->width * depth;
+}
+
+static double extent(const rp_swarm *swarm, int axis)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < swarm->count; i++) {
+        least = fmin(least, swarm->x[i][axis]);
+        most = fmax(most, swarm->x[i][axis]);
+    }
+    return most - least;
+}
+
+rp_result rp_swarm_profile(const rp_swarm *swarm, int along, const double origin[3],
+                           const rp_bins *bins, double share, double depth, rp_column_height *out)
+{
+    int *bin = malloc(((size_t)swarm->count + 1) * sizeof *bin);
+    double *height = malloc(((size_t)swarm->count + 1) * sizeof *height);
+    binned sorted = {0};
+    rp_result result = bin != NULL && height != NULL ? RP_OK : no_memory();
+    if (depth <= 0.0 && swarm->info.dimension == 3 && along != RP_ALONG_RADIUS) {
+        depth = extent(swarm, 2 - along);
+    }
+    for (int b = 0; b < bins->count; b++) {
+        out[b] = (rp_column_height){.place = bins->first + (b + 0.5) * bins->width};
+    }
+    for (int64_t i = 0; i < swarm->count && result == RP_OK; i++) {
+        bin[i] = rp_bin_of(bins, rp_along(swarm, i, along, origin));
+        height[i] = swarm->x[i][1] - origin[1];
+        if (bin[i] >= 0) {
+            out[bin[i]].solid += swarm->volume[i] / area_of(swarm, along, bins, bin[i], depth);
+        }
+    }
+    if (result == RP_OK) {
+        result = sort_into_bins(bin, height, swarm->count, bins->count, &sorted);
+    }
+    for (int b = 0; b < bins->count && result == RP_OK; b++) {
+        out[b].particles = sorted.start[b + 1] - sorted.start[b];
+        out[b].top = rp_quantile(sorted.value + sorted.start[b], out[b].particles, share);
+    }
+    binned_free(&sorted);
+    free(bin);
+    free(height);
+    return result;
+}
+
+void rp_profile_slope(const rp_column_height *column, int columns, double from, double to, int side,
+                      rp_slope *out)
+{
+    int crest = -1;
+    *out = (rp_slope){.slope = NAN, .r2 = NAN, .crest = NAN};
+    for (int i = 0; i < columns; i++) {
+        if (column[i].particles > 0 && (crest < 0 || column[i].top > column[crest].top)) {
+            crest = i;
+        }
+    }
+    if (crest < 0) {
+        return;
+    }
+    out->crest = column[crest].top;
+    double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0, syy = 0.0;
+    for (int i = crest; i >= 0 && i<columns; i += side> 0 ? 1 : -1) {
+        const rp_column_height *c = &column[i];
+        if (c->particles == 0 || c->top < from * out->crest || c->top > to * out->crest) {
+            continue;
+        }
+        const double x = c->place - column[crest].place, y = c->top;
+        n += 1.0;
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+        syy += y * y;
+    }
+    out->columns = (int)n;
+    const double vx = n * sxx - sx * sx, vy = n * syy - sy * sy, c = n * sxy - sx * sy;
+    if (n >= 2.0 && vx > 0.0) {
+        out->slope = (side > 0 ? -1.0 : 1.0) * c / vx;
+        out->r2 = vy > 0.0 ? c * c / (vx * vy) : 1.0;
+    }
+}
+
+rp_result rp_swarm_roundness(const rp_swarm *swarm, const double origin[3], double share,
+                             int sectors, double *radius, rp_roundness *out)
+{
+    int *bin = malloc(((size_t)swarm->count + 1) * sizeof *bin);
+    double *r = malloc(((size_t)swarm->count + 1) * sizeof *r);
+    binned sorted = {0};
+    rp_result result = bin != NULL && r != NULL ? RP_OK : no_memory();
+    for (int64_t i = 0; i < swarm->count && result == RP_OK; i++) {
+        const double x = swarm->x[i][0] - origin[0], z = swarm->x[i][2] - origin[2];
+        const double turn = atan2(z, x) / (2.0 * M_PI);
+        bin[i] = (int)((turn - floor(turn)) * sectors) % sectors;
+        r[i] = hypot(x, z);
+    }
+    if (result == RP_OK) {
+        result = sort_into_bins(bin, r, swarm->count, sectors, &sorted);
+    }
+    if (result == RP_OK) {
+        double sum = 0.0, variance = 0.0, c4 = 0.0, s4 = 0.0;
+        *out = (rp_roundness){0};
+        for (int s = 0; s < sectors; s++) {
+            const int64_t count = sorted.start[s + 1] - sorted.start[s];
+            radius[s] = rp_quantile(sorted.value + sorted.start[s], count, share);
+            out->empty += count == 0;
+            sum += radius[s];
+        }
+        out->mean = sum / sectors;
+        for (int s = 0; s < sectors; s++) {
+            const double off = radius[s] - out->mean, angle = 2.0 * M_PI * (s + 0.5) / sectors;
+            variance += off * off / sectors;
+            c4 += off * cos(4.0 * angle) * 2.0 / sectors;
+            s4 += off * sin(4.0 * angle) * 2.0 / sectors;
+        }
+        out->deviation = sqrt(variance) / out->mean;
+        // a square along the axes and one across them are equally wrong
+        out->cos4 = hypot(c4, s4) / out->mean;
+    }
+    binned_free(&sorted);
+    free(bin);
+    free(r);
+    return result;
+}
+
+// ---- volume ----
+
+static int compare_keys(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    for (int k = 0; k < 3; k++) {
+        if (x[k] != y[k]) {
+            return x[k] < y[k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+// Cells in use: the fullest one, and upright columns up to their highest particle.
+typedef struct cell {
+    int64_t at[3]; // x, z, y: the cells of a column follow each other
+    double height, volume;
+} cell;
+
+rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor_, rp_bulk *out)
+{
+    cell *list = malloc(((size_t)swarm->count + 1) * sizeof *list);
+    const double h = swarm->info.dx;
+    const int dim = swarm->info.dimension;
+    *out = (rp_bulk){0};
+    if (list == NULL) {
+        return no_memory();
+    }
+    for (int64_t i = 0; i < swarm->count; i++) {
+        const double *x = swarm->x[i], *e = swarm->strain[i];
+        out->solid += swarm->volume[i] * exp(e[0] + e[1] + e[2]);
+        list[i] =
+            (cell){{(int64_t)floor(x[0] / h), (int64_t)floor(x[2] / h), (int64_t)floor(x[1] / h)},
+                   x[1] - floor_ + 0.5 * pow(swarm->volume[i], 1.0 / dim),
+                   swarm->volume[i]};
+    }
+    qsort(list, (size_t)swarm->count, sizeof *list, compare_keys);
+    double top = 0.0, full = 0.0;
+    for (int64_t i = 0; i < swarm->count; i++) {
+        const bool new_column =
+            i == 0 || list[i].at[0] != list[i - 1].at[0] || list[i].at[1] != list[i - 1].at[1];
+        const bool new_cell = new_column || list[i].at[2] != list[i - 1].at[2];
+        out->bulk += new_column ? top * pow(h, dim - 1) : 0.0;
+        top = fmax(new_column ? 0.0 : top, list[i].height);
+        full = (new_cell ? 0.0 : full) + list[i].volume / pow(h, dim);
+        out->densest = fmax(out->densest, full);
+    }
+    out->bulk += top * pow(h, dim - 1);
+    free(list);
+    return RP_OK;
+}
+
+// ---- stress ----
+
+void rp_swarm_stress(const rp_swarm *swarm, int64_t i, double out[6])
+{
+    const double *e = swarm->strain[i];
+    for (int c = 0; c < 6; c++) {
+        out[c] = NAN;
+    }
+    if (swarm->material[i] < swarm->materials) {
+        const rp_moduli m = swarm->moduli[swarm->material[i]];
+        const double trace = e[0] + e[1] + e[2], over_j = exp(-trace);
+        for (int c = 0; c < 6; c++) {
+            out[c] = (2.0 * m.mu * e[c] + (c < 3 ? m.lambda * trace : 0.0)) * over_j;
+        }
+    }
+}

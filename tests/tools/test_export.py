@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""What repose export writes is what the frames hold, as the programs see it that open it.
+
+    test_export.py REPOSE [--blender]
+
+ParaView (pvpython) reads the native frames and the vtp files; USD's own library (usd-core from PyPI) reads the
+usda files where it is installed; PLY and CSV are read here. With --blender, Debian's Blender opens vdb and ply.
+A missing program skips its tests, unless CI=true.
+"""
+
+import csv
+import glob
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+CI = os.environ.get("CI") == "true"
+
+SCENE = """
+scene { title = "Export", dx = 0.04, fps = 30, frames = 3 }
+particles { material = material.sand {}, shape = box { min = {-0.1, 0.05, -0.1}, max = {0.1, 0.25, 0.1} },
+            velocity = {1, 0, 0.5} }
+collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+collider { name = "the paddle", shape = box { min = {-0.05, -0.05, -0.2}, max = {0.05, 0.05, -0.15} },
+           spin = { axis = {0, 1, 0}, rate = 90 }, velocity = {0, 0.5, 0} }
+"""
+
+# Runs inside pvpython: points and columns at every time that a file has.
+LOOK = """
+import json, sys
+from paraview.simple import OpenDataFile, servermanager
+
+def see(data):
+    points = data.GetPointData()
+    columns = {points.GetArrayName(i): [points.GetArray(i).GetTuple(k) for k in range(data.GetNumberOfPoints())]
+               for i in range(points.GetNumberOfArrays())}
+    return {"position": [data.GetPoint(i) for i in range(data.GetNumberOfPoints())],
+            "cells": data.GetNumberOfCells(), "columns": columns}
+
+def blocks(data):
+    if data.IsA("vtkMultiBlockDataSet"):
+        return [b for i in range(data.GetNumberOfBlocks()) for b in blocks(data.GetBlock(i))]
+    return [data] if data is not None else []
+
+for path in sys.argv[1:]:
+    reader = OpenDataFile(path)
+    times = list(getattr(reader, "TimestepValues", None) or [0.0])
+    seen = []
+    for t in times:
+        reader.UpdatePipeline(t)
+        seen.append([see(b) for b in blocks(servermanager.Fetch(reader))])
+    print("LOOK " + json.dumps({"times": times, "seen": seen}))
+"""
+
+BLENDER = """
+import bpy, json, sys
+folder = sys.argv[sys.argv.index("--") + 1]
+out = {}
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.ops.object.volume_import(filepath=folder + "/vdb/particles.0002.vdb", files=[])
+volume = bpy.context.object.data
+volume.grids.load()
+out["grids"] = {g.name: [g.data_type, g.channels] for g in volume.grids}
+scale = [g.matrix_object[0][0] for g in volume.grids]
+out["voxel"] = scale[0]
+bpy.ops.object.volume_import(filepath=folder + "/vdb/particles.0001.vdb", directory=folder + "/vdb/",
+                             files=[{"name": "particles.000%d.vdb" % i} for i in (1, 2, 3)], use_sequence_detection=True)
+out["sequence"] = [bpy.context.object.data.is_sequence, bpy.context.object.data.frame_duration]
+bpy.ops.import_mesh.ply(filepath=folder + "/ply/particles.0002.ply")
+out["points"] = [list(v.co) for v in bpy.context.object.data.vertices]
+bpy.ops.import_mesh.ply(filepath=folder + "/ply/colliders/floor.ply")
+out["floor"] = [len(bpy.context.object.data.vertices), len(bpy.context.object.data.polygons)]
+print("BLENDER " + json.dumps(out))
+"""
+
+VDB = """
+import json, sys
+import pyopenvdb as vdb
+grids, about = vdb.readAll(sys.argv[1])
+grid = {g.name: g for g in grids}
+h = grid["density"].transform.voxelSize()[0]
+flow, moved, volume = grid["velocity"].getConstAccessor(), [0.0] * 3, 0.0
+for it in grid["density"].citerOnValues():
+    volume += it.value * it.count * h ** 3
+    v = flow.getValue(it.min)
+    moved = [m + it.value * h ** 3 * x for m, x in zip(moved, v)]
+skin = grid["surface"].getConstAccessor()
+at = lambda p: skin.getValue(tuple(round(x / h) for x in p))
+middle = [float(x) for x in sys.argv[2:5]]
+print("VDB " + json.dumps({"about": about, "volume": volume, "mean": [m / volume for m in moved], "inside": at(middle),
+                           "outside": at([middle[0] + 0.5, middle[1], middle[2]])}))
+"""
+
+USD = """
+import json, sys
+from pxr import Usd, UsdGeom
+for path in sys.argv[1:]:
+    stage = Usd.Stage.Open(path)
+    points = UsdGeom.Points(stage.GetPrimAtPath("/Particles"))
+    out = {"up": UsdGeom.GetStageUpAxis(stage), "metres": UsdGeom.GetStageMetersPerUnit(stage),
+           "fps": stage.GetTimeCodesPerSecond(), "range": [stage.GetStartTimeCode(), stage.GetEndTimeCode()], "frames": {}}
+    for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1):
+        out["frames"][t] = {
+            "position": [list(p) for p in points.GetPointsAttr().Get(t) or []],
+            "velocity": [list(p) for p in points.GetVelocitiesAttr().Get(t) or []],
+            "width": list(points.GetWidthsAttr().Get(t) or []), "id": list(points.GetIdsAttr().Get(t) or []),
+            "gain": list(UsdGeom.PrimvarsAPI(points).GetPrimvar("volume_gain").Get(t) or [])}
+    out["colliders"] = {}
+    for prim in stage.GetPrimAtPath("/Colliders").GetChildren():
+        mesh = UsdGeom.Mesh(prim)
+        cache = UsdGeom.XformCache(3)
+        out["colliders"][prim.GetName()] = [len(mesh.GetPointsAttr().Get()), len(mesh.GetFaceVertexCountsAttr().Get()),
+                                            list(cache.GetLocalToWorldTransform(prim).Transform((0.05, 0, -0.2)))]
+    print("USD " + json.dumps(out))
+"""
+
+
+def said(word, *command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, "%s\n%s" % (done.stdout, done.stderr)
+    return [json.loads(line[len(word) + 1:]) for line in done.stdout.splitlines() if line.startswith(word + " ")]
+
+
+def usd_python():
+    for python in filter(None, (os.environ.get("REPOSE_USD_PYTHON"), sys.executable)):
+        if subprocess.run([python, "-c", "import pxr"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+def read_ply(path):
+    """Vertices of a binary PLY as dicts, and the faces."""
+    sizes = {"float": "f", "double": "d", "uint": "I", "uchar": "B", "int": "i"}
+    with open(path, "rb") as file:
+        data = file.read()
+    head, _, body = data.partition(b"end_header\n")
+    lines, names, form, count, faces, element = head.decode().split("\n"), [], "<", 0, 0, ""
+    comments = [line[8:] for line in lines if line.startswith("comment ")]
+    for line in lines:
+        words = line.split()
+        if words[:1] == ["element"]:
+            element = words[1]
+            count, faces = (int(words[2]), faces) if element == "vertex" else (count, int(words[2]))
+        elif words[:1] == ["property"] and element == "vertex":
+            form += sizes[words[1]]
+            names.append(words[2])
+    size = struct.calcsize(form)
+    rows = [dict(zip(names, struct.unpack_from(form, body, i * size))) for i in range(count)]
+    rest = body[count * size:]
+    assert len(rest) == faces * 13, (len(rest), faces)
+    return rows, faces, comments
+
+
+class Exports(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.at = lambda self, *names: os.path.join(cls.folder.name, *names)
+        with open(os.path.join(cls.folder.name, "scene.lua"), "w") as file:
+            file.write(SCENE)
+        cls.repose("run", "scene.lua", "-o", "out", "--quiet")
+        for name in "vtp", "ply", "csv", "usda":
+            cls.repose("export", "out", "--to", name, "-o", name, "--columns", "volume_gain,strain")
+        frames = sorted(glob.glob(os.path.join(cls.folder.name, "out/frames/frame.*.hdf")))
+        script = os.path.join(cls.folder.name, "look.py")
+        with open(script, "w") as file:
+            file.write(LOOK)
+        cls.script = script
+        cls.truth = [f["seen"][0][0] for f in said("LOOK", "pvpython", script, *frames)]
+        with open(os.path.join(cls.folder.name, "out/stats.csv")) as file:
+            cls.times = [float(row["time_s"]) for row in csv.DictReader(file)]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def repose(cls, *args, status=0):
+        done = subprocess.run([REPOSE, *args], cwd=cls.folder.name, capture_output=True, text=True, timeout=300)
+        assert done.returncode == status, "%s: %d, want %d\n%s" % (args, done.returncode, status, done.stderr)
+        return done.stderr
+
+    def near(self, got, want, tolerance=1e-6):
+        self.assertEqual(len(got), len(want))
+        for a, b in zip(got, want):
+            self.assertLess(abs(a - b), tolerance * max(1.0, abs(b)))
+
+    def same(self, frame, positions, velocities, ids):
+        truth = self.truth[frame]
+        self.assertEqual([int(i) for i in ids], [int(i[0]) for i in truth["columns"]["id"]])
+        for got, want in zip(positions, truth["position"]):
+            self.near(got, want)
+        for got, want in zip(velocities, truth["columns"]["velocity"]):
+            self.near(got, want)
+
+    def test_vtp_in_paraview(self):
+        series, pvd = said("LOOK", "pvpython", self.script, self.at("vtp", "particles.vtp.series"),
+                           self.at("vtp", "particles.pvd"))
+        self.near(series["times"], self.times, 1e-12)
+        self.near(pvd["times"], self.times, 1e-12)
+        for seen in series["seen"], pvd["seen"]:
+            for i, blocks in enumerate(seen):
+                block = blocks[0]
+                self.same(i, block["position"], block["columns"]["v"], [x[0] for x in block["columns"]["id"]])
+                self.assertEqual(block["cells"], len(block["position"]))
+                self.near([x[0] for x in block["columns"]["volume_gain"]],
+                          [x[0] for x in self.truth[i]["columns"]["volume_gain"]])
+                self.assertEqual(len(block["columns"]["strain"][0]), 6)
+        self.assertEqual(len(pvd["seen"][2]), 2)  # colliders go along
+        moved = max(p[1] for p in pvd["seen"][3][1]["position"])
+        self.assertAlmostEqual(moved, 0.05 + 0.5 * self.times[3], 5)
+
+    def test_ply(self):
+        for i, name in enumerate(sorted(glob.glob(self.at("ply", "particles.*.ply")))):
+            rows, faces, comments = read_ply(name)
+            self.assertEqual(faces, 0)
+            self.same(i, [(r["x"], r["y"], r["z"]) for r in rows], [(r["vx"], r["vy"], r["vz"]) for r in rows],
+                      [r["id"] for r in rows])
+            self.near([r["volume_gain"] for r in rows], [x[0] for x in self.truth[i]["columns"]["volume_gain"]])
+            self.assertTrue(all(r["radius"] == r["pscale"] and 0.009 < r["radius"] < 0.011 for r in rows))
+            colours = {(r["red"], r["green"], r["blue"]) for r in rows}
+            self.assertEqual(colours, {(225, 169, 95), (107, 84, 30), (255, 255, 255)})
+            self.assertTrue(any("time %.17g" % self.times[i] in c for c in comments), comments)
+        self.assertEqual(i, 3)
+        rows, faces, _ = read_ply(self.at("ply", "colliders", "floor.ply"))
+        self.assertEqual((len(rows), faces), (4, 2))
+        with open(self.at("ply", "colliders.csv")) as file:
+            poses = [row for row in csv.DictReader(file) if "paddle" in row["collider"]]
+        self.assertEqual(len(poses), 4)
+        self.assertAlmostEqual(float(poses[3]["y_m"]), 0.5 * self.times[3])
+        self.assertAlmostEqual(abs(float(poses[3]["qy"])), math.sin(math.radians(45 * self.times[3])), 6)
+
+    def test_z_up(self):
+        self.repose("export", "out", "--to", "ply", "-o", "ply-z", "--up", "z", "--frames", "2:2")
+        self.assertEqual(os.listdir(self.at("ply-z", "colliders")), os.listdir(self.at("ply", "colliders")))
+        rows, _, comments = read_ply(self.at("ply-z", "particles.0002.ply"))
+        self.same(2, [(r["x"], r["z"], -r["y"]) for r in rows], [(r["vx"], r["vz"], -r["vy"]) for r in rows],
+                  [r["id"] for r in rows])
+        self.assertTrue(any("z up" in c for c in comments))
+        rows, _, _ = read_ply(self.at("ply-z", "colliders", "floor.ply"))
+        self.assertTrue(all(abs(r["z"]) < 1e-6 and r["nz"] > 0.99 for r in rows))
+
+    def test_csv(self):
+        with open(self.at("csv", "particles.0003.csv")) as file:
+            rows = list(csv.DictReader(file))
+        self.same(3, [[float(r[k]) for k in ("x_m", "y_m", "z_m")] for r in rows],
+                  [[float(r[k]) for k in ("vx_m_s", "vy_m_s", "vz_m_s")] for r in rows], [r["id"] for r in rows])
+        self.assertIn("strain_5", rows[0])
+        self.assertAlmostEqual(sum(float(r["mass_kg"]) for r in rows), 2200 * 0.008, 4)
+        with open(self.at("csv", "frames.csv")) as file:
+            self.near([float(r["time_s"]) for r in csv.DictReader(file)], self.times, 1e-12)
+
+    def test_usd(self):
+        python = usd_python()
+        if python is None:
+            self.skipTest("no pxr: pip install usd-core (REPOSE_USD_PYTHON names another python)")
+        self.repose("export", "out", "--to", "usda", "-o", "clips", "--clips", "--columns", "volume_gain")
+        script = self.at("usd.py")
+        with open(script, "w") as file:
+            file.write(USD)
+        for stage in said("USD", python, script, self.at("usda", "run.usda"), self.at("clips", "run.usda")):
+            self.assertEqual((stage["up"], stage["metres"], stage["fps"], stage["range"]), ("Y", 1.0, 30.0, [0.0, 3.0]))
+            for i in range(4):
+                frame = stage["frames"][str(i)]
+                self.same(i, frame["position"], frame["velocity"], frame["id"])
+                self.assertTrue(all(0.018 < w < 0.022 for w in frame["width"]))  # diameters
+                self.near(frame["gain"], [x[0] for x in self.truth[i]["columns"]["volume_gain"]])
+            floor, paddle = stage["colliders"]["floor"], stage["colliders"]["collider1_the_paddle"]
+            self.assertEqual(floor[:2], [4, 2])
+            angle = math.radians(90 * self.times[3])
+            x, z = 0.05, -0.2
+            self.near(paddle[2], (x * math.cos(angle) + z * math.sin(angle), 0.5 * self.times[3],
+                                  -x * math.sin(angle) + z * math.cos(angle)), 1e-5)
+
+    def test_which_frames_and_columns(self):
+        self.repose("export", "out", "--to", "csv", "-o", "some", "--frames", "1:3", "--every", "2", "--columns", "")
+        self.assertEqual(sorted(n for n in os.listdir(self.at("some")) if n.startswith("particles")),
+                         ["particles.0001.csv", "particles.0003.csv"])
+        with open(self.at("some", "particles.0001.csv")) as file:
+            self.assertEqual(file.readline().strip(), "id,x_m,y_m,z_m,vx_m_s,vy_m_s,vz_m_s,radius_m,mass_kg")
+        self.assertIn("did you mean 'strain'", self.repose("export", "out", "--to", "csv", "-o", "no", "--columns",
+                                                           "strian", status=2))
+        self.assertIn("want frames from 0 to 3, got 0 to 9",
+                      self.repose("export", "out", "--to", "vtp", "-o", "no", "--frames", "0:9", status=2))
+        self.assertIn("--to: want vtp", self.repose("export", "out", "--to", "obj", status=2))
+        self.assertIn("--to is missing", self.repose("export", "out", status=2))
+        self.assertIn("--up", self.repose("export", "out", "--to", "vtp", "--up", "x", status=2))
+
+    def test_what_cannot_be_read_or_written(self):
+        os.makedirs(self.at("nothing"), exist_ok=True)
+        self.assertIn("no run folder", self.repose("export", "nothing", "--to", "vtp", status=4))
+        self.assertIn("no run folder", self.repose("export", "nowhere", "--to", "vtp", status=4))
+        # a truncated frame: what came before it stays, nothing half-written does
+        shutil.copytree(self.at("out"), self.at("cut"))
+        path = self.at("cut", "frames", "frame.000002.hdf")
+        os.truncate(path, os.path.getsize(path) // 2)
+        self.assertIn("frame.000002.hdf", self.repose("export", "cut", "--to", "ply", "-o", "cut-ply", status=4))
+        self.assertEqual(sorted(os.listdir(self.at("cut-ply"))), ["particles.0000.ply", "particles.0001.ply"])
+        with open(path, "wb") as file:  # somebody else's file
+            file.write(b"\x89HDF\r\n\x1a\n" + bytes(2000))
+        self.assertIn("frame.000002.hdf", self.repose("export", "cut", "--to", "csv", "-o", "cut-csv", status=4))
+        # a disk without room: a limit on the size of files stands in for it
+        limited = "ulimit -f 8; trap '' XFSZ; exec '%s' export out --to csv -o full" % REPOSE
+        done = subprocess.run(["bash", "-c", limited], cwd=self.folder.name, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("cannot write", done.stderr)
+        self.assertEqual(os.listdir(self.at("full")), [])
+        with open(self.at("file"), "w"):
+            pass
+        self.assertIn("cannot", self.repose("export", "out", "--to", "csv", "-o", "file/in", status=4))
+
+
+class Volumes(Exports):
+    """Debian's Blender."""
+
+    test_vtp_in_paraview = test_ply = test_z_up = test_csv = test_usd = None
+    test_which_frames_and_columns = test_what_cannot_be_read_or_written = None
+
+    def test_blender_opens_volumes_points_and_meshes(self):
+        done = subprocess.run([REPOSE, "export", "out", "--to", "vdb", "-o", "vdb"], cwd=self.folder.name,
+                              capture_output=True, text=True)
+        if "which this build lacks" in done.stderr:
+            self.assertEqual(done.returncode, 2)
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        script = self.at("blender.py")
+        with open(script, "w") as file:
+            file.write(BLENDER)
+        seen, = said("BLENDER", "blender", "-b", "--factory-startup", "-P", script, "--", self.folder.name)
+        self.assertEqual({name: kind[0] for name, kind in seen["grids"].items()},
+                         {"density": "FLOAT", "velocity": "VECTOR_FLOAT", "surface": "FLOAT"})
+        self.assertAlmostEqual(seen["voxel"], 0.02, 6)
+        self.assertEqual(seen["sequence"], [True, 3])
+        truth = self.truth[2]["position"]
+        self.assertEqual(len(seen["points"]), len(truth))
+        for got, want in zip(seen["points"], truth):
+            self.near(got, want)
+        self.assertEqual(seen["floor"], [4, 2])
+
+
+    def test_numbers_in_volumes(self):
+        if subprocess.run(["/usr/bin/python3", "-c", "import pyopenvdb"], capture_output=True).returncode != 0:
+            self.skipTest("no pyopenvdb: Debian's python3-openvdb")
+        done = subprocess.run([REPOSE, "export", "out", "--to", "vdb", "-o", "vdb2"], cwd=self.folder.name,
+                              capture_output=True, text=True)
+        if "which this build lacks" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        script = self.at("vdb.py")
+        with open(script, "w") as file:
+            file.write(VDB)
+        truth = self.truth[1]
+        count = len(truth["position"])
+        middle = [sum(p[a] for p in truth["position"]) / count for a in range(3)]
+        seen, = said("VDB", "/usr/bin/python3", script, self.at("vdb2", "particles.0001.vdb"), *map(str, middle))
+        self.assertAlmostEqual(seen["volume"], 0.008, 5)
+        self.assertAlmostEqual(seen["about"]["time"], self.times[1], 12)
+        self.near(seen["mean"], [sum(v[a] for v in truth["columns"]["velocity"]) / count for a in range(3)], 0.02)
+        self.assertLess(seen["inside"], 0.0)
+        self.assertGreater(seen["outside"], 0.0)
+
+
+def main():
+    global REPOSE
+    REPOSE = os.path.abspath(sys.argv[1])
+    blender = "--blender" in sys.argv
+    missing = [p for p in ["pvpython"] + ["blender"] * blender if shutil.which(p) is None]
+    if missing:
+        print("SKIPPED:", ", ".join(missing), "missing", file=sys.stderr)
+        return 1 if CI else SKIPPED
+    suite = unittest.TestLoader().loadTestsFromTestCase(Volumes if blender else Exports)
+    done = unittest.TextTestRunner(verbosity=2).run(suite)
+    return 0 if done.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""repose render: every option, and a sentence for what cannot be drawn.
+
+    test_render.py REPOSE
+
+Without ffmpeg the tests of movies are skipped, unless CI=true.
+"""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zlib
+
+CI = os.environ.get("CI") == "true"
+QUICK = "--preview", "--size", "96x64"
+
+SCENE = """
+scene { title = "Pictures", dx = 0.04, fps = 30, frames = 4 }
+particles { material = material.sand { name = "dry" }, shape = box { min = {-0.1, 0.02, -0.1}, max = {0, 0.2, 0.1} } }
+particles { material = material.sand { name = "damp", cohesion = 200 },
+            shape = box { min = {0, 0.02, -0.1}, max = {0.1, 0.2, 0.1} }, velocity = {2, 0, 0} }
+collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+collider { name = "ball", shape = sphere { center = {0, 0.5, 0}, radius = 0.1 }, look = "%s", color = {0, 0, 1},
+           velocity = {0, -1, 0} }
+"""
+
+
+def read_png(path):
+    """Width, height and rows of RGB tuples."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack_from(">I4s", data, at)
+        if kind == b"IHDR":
+            width, height, depth, color = struct.unpack_from(">IIBB", data, at + 8)
+            assert (depth, color) == (8, 2)
+        elif kind == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += 12 + size
+    raw, rows, before = zlib.decompress(packed), [], bytes(3 * width)
+    for y in range(height):
+        line = bytearray(raw[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        kind = raw[y * (3 * width + 1)]
+        for i in range(len(line)):
+            a, b = line[i - 3] if i >= 3 else 0, before[i]
+            c = before[i - 3] if i >= 3 else 0
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) & 255
+        rows.append([tuple(line[i:i + 3]) for i in range(0, len(line), 3)])
+        before = bytes(line)
+    return width, height, rows
+
+
+def share(path, wanted):
+    width, height, rows = read_png(path)
+    return sum(wanted(*pixel) for row in rows for pixel in row) / (width * height)
+
+
+def blue(r, g, b):
+    return b > 1.5 * r and b > 60
+
+
+class Pictures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        for look in "solid", "glass", "hidden":
+            with open(cls.at(look + ".lua"), "w") as file:
+                file.write(SCENE % look)
+            cls.repose("run", look + ".lua", "-o", look, "--quiet")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def at(cls, *names):
+        return os.path.join(cls.folder.name, *names)
+
+    @classmethod
+    def repose(cls, *args, status=0, path=None):
+        env = dict(os.environ, PATH=path) if path is not None else None
+        done = subprocess.run([REPOSE, *args], cwd=cls.folder.name, capture_output=True, text=True, timeout=300, env=env)
+        assert done.returncode == status, "%s: %d, want %d\n%s" % (args, done.returncode, status, done.stderr)
+        return done.stderr
+
+    def picture(self, name, *args, run="solid"):
+        quick = QUICK[:1] if "--size" in args else QUICK
+        self.repose("render", run, "-o", name, *quick, *args)
+        return self.at(name)
+
+    def test_colliders_look_as_the_scene_says(self):
+        solid, hidden, glass = (share(self.picture(look + ".png", run=look), blue) for look in ("solid", "hidden", "glass"))
+        self.assertGreater(solid, 0.01)
+        self.assertLess(hidden, 0.2 * solid)
+        self.assertLess(glass, 0.2 * solid)
+        a, b = read_png(self.at("glass.png"))[2], read_png(self.at("hidden.png"))[2]
+        self.assertNotEqual(a, b)
+
+    def test_colliders_move(self):
+        def height(name):
+            rows = read_png(self.at(name))[2]
+            return sum(y for y, row in enumerate(rows) for p in row if blue(*p)) / sum(blue(*p) for row in rows for p in row)
+        self.picture("first.png", "--frame", "0", "--samples", "8")
+        self.picture("last.png", "--samples", "8")
+        self.assertGreater(height("last.png"), height("first.png") + 2)
+
+    def test_the_camera(self):
+        self.picture("auto.png")
+        self.picture("near.png", "--camera", "0,0.4,1/0,0.1,0", "--fov", "20")
+        self.assertNotEqual(read_png(self.at("auto.png"))[2], read_png(self.at("near.png"))[2])
+
+    def test_threads_do_not_change_the_picture(self):
+        for threads in "1", "2":
+            self.picture("t%s.png" % threads, "--threads", threads, "--shutter", "0.5")
+        with open(self.at("t1.png"), "rb") as a, open(self.at("t2.png"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_every_colour(self):
+        seen = set()
+        for what in ("grains", "speed", "pressure", "case", "material", "body", "height", "id", "strain", "volume_gain",
+                     "velocity.y", "strain.3", "group"):
+            self.picture("c.png", "--color", what)
+            with open(self.at("c.png"), "rb") as file:
+                seen.add(file.read())
+        self.assertGreater(len(seen), 9)
+        self.assertIn("did you mean 'speed'", self.repose("render", "solid", *QUICK, "--color", "sped", status=2))
+        self.assertIn("no quantity 'velocity.w'", self.repose("render", "solid", *QUICK, "--color", "velocity.w", status=2))
+        self.assertIn("moduli", self.repose("render", "solid/frames/frame.000001.hdf", *QUICK, "--color", "case", status=2))
+
+    def test_the_range_decides_the_colours(self):
+        low = share(self.picture("low.png", "--color", "height", "--range", "5,6", "--no-legend", run="hidden"),
+                    lambda r, g, b: g > 1.2 * r and g > 1.2 * b)
+        high = share(self.picture("high.png", "--color", "height", "--range", "-0.3,0.3", "--no-legend", run="hidden"),
+                     lambda r, g, b: g > 1.2 * r and g > 1.2 * b)
+        self.assertGreater(high, low + 0.02)
+        self.assertIn("--range", self.repose("render", "solid", *QUICK, "--range", "1", status=2))
+        self.assertIn("range", self.repose("render", "solid", *QUICK, "--color", "height", "--range", "2,1", status=2))
+
+    def test_words_in_the_picture(self):
+        args = "--color", "speed", "--size", "320x200"
+        self.picture("legend.png", *args)
+        self.picture("bare.png", *args, "--no-legend")
+        self.picture("stamp.png", *args, "--no-legend", "--time")
+        legend, bare, stamp = (read_png(self.at(n))[2] for n in ("legend.png", "bare.png", "stamp.png"))
+        changed = [(x, y) for y in range(200) for x in range(320) if legend[y][x] != bare[y][x]]
+        self.assertGreater(len(changed), 500)
+        self.assertGreater(min(x for x, y in changed), 200)  # at the right
+        changed = [(x, y) for y in range(200) for x in range(320) if stamp[y][x] != bare[y][x]]
+        self.assertGreater(len(changed), 50)
+        self.assertTrue(max(x for x, y in changed) < 160 and min(y for x, y in changed) > 150)  # below, at the left
+
+    def test_an_open_shutter_blurs_what_is_fast(self):
+        self.picture("sharp.png", "--samples", "16", run="hidden")
+        self.picture("blurred.png", "--samples", "16", "--shutter", "1", run="hidden")
+
+        def edges(name):
+            rows = read_png(self.at(name))[2]
+            return sum(abs(row[x][0] - row[x + 1][0]) for row in rows for x in range(len(row) - 1))
+        self.assertLess(edges("blurred.png"), 0.9 * edges("sharp.png"))
+        self.assertIn("--shutter", self.repose("render", "solid", *QUICK, "--shutter", "2", status=2))
+
+    def test_plot_of_yield(self):
+        for run in "solid",:
+            path = self.picture("plot.png", "--plot", "yield", "--size", "480x270", "--time", run=run)
+            self.assertGreater(share(path, lambda r, g, b: g > r + 20 and g > b + 20) +
+                               share(path, lambda r, g, b: b > r + 20), 0.001)
+        self.assertIn("--plot: want yield", self.repose("render", "solid", *QUICK, "--plot", "stress", status=2))
+
+    def test_what_cannot_be_drawn(self):
+        os.makedirs(self.at("empty"), exist_ok=True)
+        self.assertIn("no run folder", self.repose("render", "empty", status=4))
+        self.assertIn("nowhere", self.repose("render", "nowhere", status=4))
+        self.assertIn("has no frame 77; its last is 4", self.repose("render", "solid", "--frame", "77", *QUICK, status=2))
+        shutil.copytree(self.at("solid"), self.at("cut"))
+        path = self.at("cut", "frames", "frame.000002.hdf")
+        os.truncate(path, os.path.getsize(path) - 100)
+        self.assertIn("frame.000002.hdf", self.repose("render", "cut", "--frame", "2", *QUICK, "-o", "cut.png", status=4))
+        self.assertFalse(os.path.exists(self.at("cut.png")))
+        with open(self.at("foreign.hdf"), "wb") as file:
+            file.write(b"\x89HDF\r\n\x1a\n" + bytes(3000))
+        self.assertIn("foreign.hdf", self.repose("render", "foreign.hdf", *QUICK, status=4))
+        self.assertIn("cannot write", self.repose("render", "solid", *QUICK, "-o", "no/such/folder.png", status=4))
+        # a disk without room keeps the old picture
+        self.picture("old.png")
+        with open(self.at("old.png"), "rb") as file:
+            before = file.read()
+        limited = "ulimit -f 2; trap '' XFSZ; exec '%s' render solid -o old.png --preview --frame 1" % REPOSE
+        done = subprocess.run(["bash", "-c", limited], cwd=self.folder.name, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("cannot write old.png", done.stderr)
+        with open(self.at("old.png"), "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertFalse(os.path.exists(self.at("old.png.tmp")))
+        if os.getuid() != 0:  # root may write anywhere
+            os.makedirs(self.at("locked"), exist_ok=True)
+            os.chmod(self.at("locked"), 0o500)
+            self.assertIn("cannot write", self.repose("render", "solid", *QUICK, "-o", "locked/x.png", status=4))
+
+
+class Movies(Pictures):
+    for name in [n for n in vars(Pictures) if n.startswith("test_")]:
+        locals()[name] = None
+
+    def test_movie(self):
+        said = self.repose("render", "solid", "--movie", "--preview", "--size", "97x63", "-o", "m.mp4")
+        self.assertIn("picture 5 of 5", said)
+        probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", self.at("m.mp4")],
+                               capture_output=True, text=True)
+        stream = json.loads(probe.stdout)["streams"][0]
+        self.assertEqual((stream["codec_name"], stream["pix_fmt"], stream["width"], stream["height"],
+                          stream["nb_read_frames"], stream["r_frame_rate"]), ("h264", "yuv420p", 98, 64, "5", "30/1"))
+        with open(self.at("m.mp4"), "rb") as file:
+            data = file.read()
+        self.assertLess(data.index(b"moov"), data.index(b"mdat"))  # plays while it loads
+        # again: nothing is drawn that is there
+        times = {n: os.stat(self.at("m.frames", n)).st_mtime_ns for n in os.listdir(self.at("m.frames"))}
+        os.remove(self.at("m.frames", "frame.000002.png"))
+        said = self.repose("render", "solid", "--movie", "--preview", "--size", "97x63", "-o", "m.mp4")
+        self.assertIn("4 of 5 pictures are there already", said)
+        self.assertEqual(os.stat(self.at("m.frames", "frame.000001.png")).st_mtime_ns, times["frame.000001.png"])
+        # other settings, or a newer frame: drawn anew
+        said = self.repose("render", "solid", "--movie", *QUICK, "--color", "speed", "-o", "m.mp4", "--every", "2")
+        self.assertNotIn("already", said)
+        self.assertIn("picture 3 of 3", said)
+        os.utime(self.at("solid", "frames", "frame.000002.hdf"), (time.time() + 9, time.time() + 9))
+        said = self.repose("render", "solid", "--movie", *QUICK, "--color", "speed", "-o", "m.mp4", "--every", "2")
+        self.assertIn("2 of 3 pictures are there already", said)
+
+    def test_without_ffmpeg(self):
+        said = self.repose("render", "solid", "--movie", *QUICK, "-o", "none.mp4", status=4, path="/nowhere")
+        self.assertIn("install ffmpeg", said)
+        self.assertFalse(os.path.exists(self.at("none.frames")))  # found out before anything was drawn
+        # one that fails: the pictures stay, the movie does not come to be
+        os.makedirs(self.at("bin"), exist_ok=True)
+        with open(self.at("bin", "ffmpeg"), "w") as file:
+            file.write("#!/bin/sh\necho 'no such encoder' >&2\nexit 1\n")
+        os.chmod(self.at("bin", "ffmpeg"), 0o755)
+        said = self.repose("render", "solid", "--movie", *QUICK, "-o", "bad.mp4", status=4,
+                           path=self.at("bin") + ":" + os.environ["PATH"])
+        self.assertIn("ffmpeg failed to make bad.mp4: no such encoder", said)
+        self.assertFalse(os.path.exists(self.at("bad.mp4")))
+        self.assertTrue(os.path.exists(self.at("bad.frames", "frame.000004.png")))
+
+    def test_a_movie_wants_a_run(self):
+        self.assertIn("wants the folder of a run",
+                      self.repose("render", "solid/frames/frame.000001.hdf", "--movie", *QUICK, status=2))
+        self.assertIn("--frame", self.repose("render", "solid", "--movie", "--frame", "1", status=2))
+        self.assertIn("want frames from 0 to 4", self.repose("render", "solid", "--movie", *QUICK, "--frames", "2:9", status=2))
+
+
+def main():
+    global REPOSE
+    REPOSE = os.path.abspath(sys.argv[1])
+    load = unittest.TestLoader().loadTestsFromTestCase
+    suite = unittest.TestSuite([load(Pictures)])
+    if shutil.which("ffmpeg") is not None:
+        suite.addTest(load(Movies))
+    else:
+        print("SKIPPED: movies, for there is no ffmpeg", file=sys.stderr)
+        if CI:
+            return 1
+    return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

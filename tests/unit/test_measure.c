@@ -1,0 +1,263 @@
+// Tests measurements against swarms of which the answers are known, and the folder of a small run.
+#include "measure/swarm.h"
+#include "measure/table.h"
+
+#include "check.h"
+#include "folder.h"
+#include "random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double zero[3] = {0};
+
+// A cone of sand, filled evenly: radius R, height H, particles of one volume.
+static void make_cone(double R, double H, double h, int64_t count, rp_swarm *out)
+{
+    uint64_t state = 7;
+    CHECK_OK(rp_swarm_make(count, out));
+    out->info.dimension = 3;
+    out->info.dx = h;
+    for (int64_t i = 0; i < count;) {
+        const double x = (2.0 * test_uniform(&state) - 1.0) * R;
+        const double z = (2.0 * test_uniform(&state) - 1.0) * R, y = test_uniform(&state) * H;
+        if (hypot(x, z) < R * (1.0 - y / H)) {
+            memcpy(out->x[i], (double[]){x, y, z}, sizeof out->x[i]);
+            out->volume[i] = M_PI * R * R * H / 3.0 / (double)count;
+            out->mass[i] = 1000.0 * out->volume[i];
+            out->id[i] = (uint64_t)(count - i);
+            i++;
+        }
+    }
+}
+
+// Catches a wrong share, an unsorted list, an end that is off by one.
+static void quantiles_are_those_of_a_ramp(void)
+{
+    double ramp[101];
+    for (int i = 0; i <= 100; i++) {
+        ramp[i] = (i * 37) % 101;
+    }
+    CHECK_NEAR(rp_quantile(ramp, 101, 0.97), 97.0, 1e-12);
+    CHECK_NEAR(rp_quantile(ramp, 101, 0.0), 0.0, 0.0);
+    CHECK_NEAR(rp_quantile(ramp, 101, 1.0), 100.0, 0.0);
+    CHECK_NEAR(rp_quantile(ramp, 101, 0.505), 50.5, 1e-12);
+    CHECK(isnan(rp_quantile(ramp, 0, 0.5)));
+}
+
+// Catches areas of rings or slabs, a fit of the wrong side, a sign: the surface of a cone falls by
+// H / R per metre on every side, and its volume is in the columns.
+static void a_cone_has_its_slope(void)
+{
+    const double R = 0.5, H = 0.3, h = 0.02;
+    rp_swarm swarm;
+    CHECK_HELPER(make_cone(R, H, h, 400000, &swarm));
+    rp_bins bins = rp_swarm_bins(&swarm, RP_ALONG_RADIUS, zero, h);
+    rp_column_height column[64];
+    rp_slope s;
+    CHECK(bins.count <= 64);
+    CHECK_OK(rp_swarm_profile(&swarm, RP_ALONG_RADIUS, zero, &bins, 1.0, 0.0, column));
+    rp_profile_slope(column, bins.count, 0.2, 0.8, 1, &s);
+    CHECK_NEAR(s.slope, H / R, 0.03 * H / R);
+    CHECK(s.r2 > 0.995);
+    CHECK_NEAR(s.crest, H, 0.05 * H);
+    CHECK_NEAR(column[10].solid, H * (1.0 - column[10].place / R), 0.02 * H);
+    // the same from the left of a cut along x
+    bins = rp_swarm_bins(&swarm, 0, zero, h);
+    CHECK_OK(rp_swarm_profile(&swarm, 0, zero, &bins, 1.0, 0.0, column));
+    rp_profile_slope(column, bins.count, 0.3, 0.8, -1, &s);
+    CHECK_NEAR(s.slope, H / R, 0.06 * H / R);
+    // a quantile of the radius: the share of a cone within r is 1 - (1 - r/R)^2 (1 + 2 r/R)
+    rp_runout out;
+    CHECK_OK(rp_swarm_runout(&swarm, RP_ALONG_RADIUS, zero, 0.5, &out));
+    CHECK_NEAR(out.high, 0.5 * R, 0.005 * R);
+    CHECK_NEAR(out.low, 0.0, 0.0);
+    CHECK(out.most <= R && out.most > 0.95 * R);
+    rp_bulk bulk;
+    CHECK_OK(rp_swarm_bulk(&swarm, 0.0, &bulk));
+    CHECK_NEAR(bulk.solid, M_PI * R * R * H / 3.0, 1e-9);
+    CHECK(bulk.bulk > bulk.solid && bulk.bulk < 1.15 * bulk.solid);
+    rp_swarm_free(&swarm);
+}
+
+// Catches sectors that are mixed up, and amplitudes that are wrong by a factor: discs that bulge by
+// 4 % four times around, turned or not, and a round one.
+static void a_bulging_disc_is_not_round(void)
+{
+    for (int turn = 0; turn < 3; turn++) {
+        const double bulge = turn == 2 ? 0.0 : 0.04;
+        uint64_t state = 3;
+        rp_swarm swarm;
+        rp_roundness r;
+        double radius[24];
+        CHECK_OK(rp_swarm_make(200000, &swarm));
+        for (int64_t i = 0; i < swarm.count; i++) {
+            const double angle = 2.0 * M_PI * test_uniform(&state);
+            const double edge = 1.0 + bulge * cos(4.0 * angle + turn), at = test_uniform(&state);
+            swarm.x[i][0] = 2.0 + edge * sqrt(at) * cos(angle);
+            swarm.x[i][2] = edge * sqrt(at) * sin(angle);
+        }
+        const double origin[3] = {2.0, 0.0, 0.0};
+        CHECK_OK(rp_swarm_roundness(&swarm, origin, 0.97, 24, radius, &r));
+        check_context("turn %d", turn);
+        CHECK_NEAR(r.mean, sqrt(0.97), 0.005);
+        // a sector sees the mean over its 15 degrees: sin(30 deg) / 30 deg
+        CHECK_NEAR(r.cos4, bulge * 0.955, 0.003);
+        CHECK_NEAR(r.deviation, bulge * 0.955 / sqrt(2.0), 0.003);
+        CHECK_EQUAL(r.empty, 0);
+        rp_swarm_free(&swarm);
+    }
+}
+
+// Catches a Lame factor, a lost J, components in the wrong order.
+static void stress_is_hencky_over_the_volume_ratio(void)
+{
+    const rp_moduli moduli[2] = {{1.0, 1.0}, {200.0, 100.0}};
+    rp_swarm swarm;
+    double stress[6];
+    CHECK_OK(rp_swarm_make(1, &swarm));
+    swarm.moduli = moduli;
+    swarm.materials = 2;
+    swarm.material[0] = 1;
+    memcpy(swarm.strain[0], (double[]){-0.01, -0.03, 0.02, 0.005, 0.0, 0.001}, 6 * sizeof(double));
+    rp_swarm_stress(&swarm, 0, stress);
+    const double j = exp(-0.02), lateral = 200.0 * -0.02;
+    CHECK_NEAR(stress[0], (lateral - 2.0) / j, 1e-12);
+    CHECK_NEAR(stress[1], (lateral - 6.0) / j, 1e-12);
+    CHECK_NEAR(stress[2], (lateral + 4.0) / j, 1e-12);
+    CHECK_NEAR(stress[3], 1.0 / j, 1e-12);
+    CHECK_NEAR(stress[5], 0.2 / j, 1e-12);
+    swarm.material[0] = 2;
+    rp_swarm_stress(&swarm, 0, stress);
+    CHECK(isnan(stress[0]));
+    rp_swarm_free(&swarm);
+}
+
+// Catches particles that are taken for others when their order changes, or when some are gone.
+static void particles_are_matched_by_id(void)
+{
+    rp_swarm a, b;
+    int64_t *places;
+    CHECK_OK(rp_swarm_make(4, &a));
+    CHECK_OK(rp_swarm_make(3, &b));
+    memcpy(a.id, (uint64_t[]){5, 9, 2, 7}, 4 * sizeof *a.id);
+    memcpy(b.id, (uint64_t[]){7, 2, 5}, 3 * sizeof *b.id);
+    CHECK_OK(rp_swarm_match(&a, &b, &places));
+    CHECK_EQUAL(places[0], 2);
+    CHECK_EQUAL(places[1], -1);
+    CHECK_EQUAL(places[2], 1);
+    CHECK_EQUAL(places[3], 0);
+    free(places);
+    rp_swarm_free(&a);
+    rp_swarm_free(&b);
+}
+
+// Catches a quoted name with a comma, a torn last line, rows of other frames and colliders.
+static void tables_are_read_as_they_are_written(void)
+{
+    static const char text[] = "frame,time_s,name,force_y_N\n0,0,\"a, b\",1\n1,0.5,\"c\",2\n"
+                               "1,0.5,\"a, b\",-3.5e-2\n2,1,\"a, b\",7\n3,1.5,\"a, ";
+    test_folder folder = test_folder_make();
+    rp_measured *table;
+    test_write_file(test_path(&folder, "forces.csv"), text, sizeof text - 1);
+    CHECK_OK(rp_csv_read(folder.path, "forces.csv", 1, 9, "a, b", &table));
+    CHECK_EQUAL(table->columns, 4);
+    CHECK_EQUAL(table->rows, 2);
+    CHECK_NEAR(table->value[rp_measured_column(table, "force_y_N")], -0.035, 0.0);
+    CHECK_NEAR(table->value[4], 2.0, 0.0);
+    CHECK(isnan(table->value[2]));
+    rp_measured_free(table);
+    CHECK_ERROR(rp_csv_read(folder.path, "none.csv", 0, 9, NULL, &table), RP_ERR_FILE, "none.csv");
+    test_folder_remove(&folder);
+}
+
+static rp_result measure(const char *folder, const char *name, const char *key, const char *value,
+                         rp_measured **out)
+{
+    rp_measure_def def = rp_default_measure_def();
+    const rp_measure_argument argument = {key, value};
+    def.folder = folder;
+    def.name = name;
+    def.argument = &argument;
+    def.arguments = key != NULL;
+    return rp_measure(&def, out);
+}
+
+// Catches a mass that is not read, a frame that is another: a block that falls freely. Every
+// measurement works with its defaults, and wrong words are refused with a hint.
+static void a_falling_block_is_measured(void)
+{
+    static const char resolved[] = "{\"materials\": [{\"young\": 1e5, \"poisson\": 0.25}]}";
+    const rp_run_file file = {"scene.resolved.json", resolved, sizeof resolved - 1};
+    test_folder folder = test_folder_make();
+    rp_world_def def = rp_default_world_def();
+    rp_box_def box = rp_default_box_def();
+    rp_run_def run_def = rp_default_run_def();
+    const rp_material_def sand = rp_default_sand_def();
+    const rp_plane_def plane = rp_default_plane_def();
+    rp_run *run;
+    rp_run_end end;
+    def.dx = 0.1;
+    def.fps = 10.0;
+    CHECK_OK(rp_world_create(&def, &run_def.world));
+    CHECK_OK(rp_world_add_material(run_def.world, &sand, &box.material));
+    for (int a = 0; a < 3; a++) {
+        box.lower[a] = a == 1 ? 5.0 : -0.2;
+        box.upper[a] = a == 1 ? 5.4 : 0.2;
+    }
+    CHECK_OK(rp_world_add_box(run_def.world, &box, NULL));
+    CHECK_OK(rp_world_add_plane(run_def.world, &plane));
+    run_def.frames = 2;
+    run_def.file = &file;
+    run_def.files = 1;
+    CHECK_OK(rp_run_open(folder.path, RP_RUN_NEW, &run));
+    CHECK_OK(rp_run_go(run, &run_def, &end));
+    rp_run_close(run);
+    rp_world_destroy(run_def.world);
+
+    rp_measured *m;
+    CHECK_OK(measure(folder.path, "center", NULL, NULL, &m));
+    CHECK_EQUAL(m->rows, 1);
+    CHECK_NEAR(m->value[rp_measured_column(m, "mass_kg")], 2200.0 * 0.064, 1e-9);
+    CHECK_NEAR(m->value[rp_measured_column(m, "vy_m_s")], -1.962, 1e-5);
+    CHECK_NEAR(m->value[1], 0.2, 1e-12);
+    rp_measured_free(m);
+    CHECK_OK(measure(folder.path, "rest", "quantile", "0.5", &m));
+    CHECK_NEAR(m->value[rp_measured_column(m, "v_rms_m_s")], 1.962, 1e-5);
+    CHECK_NEAR(m->value[rp_measured_column(m, "moved_m")], 0.5 * 9.81 * 0.04, 0.02);
+    rp_measured_free(m);
+    for (int i = 0; rp_measurement(i) != NULL; i++) {
+        check_context("%s", rp_measurement(i));
+        CHECK_OK(measure(folder.path, rp_measurement(i), NULL, NULL, &m));
+        CHECK(m->rows > 0 && m->columns > 2);
+        rp_measured_free(m);
+    }
+    check_context("wrong words");
+    CHECK_ERROR(measure(folder.path, "runuot", NULL, NULL, &m), RP_ERR_ARGUMENT, "runout?");
+    CHECK_ERROR(measure(folder.path, "runout", "quantil", "1", &m), RP_ERR_ARGUMENT, "quantile?");
+    CHECK_ERROR(measure(folder.path, "runout", "quantile", "1.5", &m), RP_ERR_ARGUMENT, "1.5");
+    CHECK_ERROR(measure(folder.path, "runout", "quantile", "x", &m), RP_ERR_ARGUMENT, "'x'");
+    CHECK_ERROR(measure(folder.path, "runout", "along", "q", &m), RP_ERR_ARGUMENT, "x y z r");
+    CHECK_ERROR(measure(folder.path, "rest", "since", "9", &m), RP_ERR_FILE, "frame.000009");
+    CHECK_ERROR(measure(folder.path, "wall", "collider", "lid", &m), RP_ERR_ARGUMENT, "lid");
+    CHECK_ERROR(measure("/nowhere", "runout", NULL, NULL, &m), RP_ERR_FILE, "/nowhere");
+    test_folder_remove(&folder);
+}
+
+// docs/measure.md is the page that the library makes.
+static void the_page_is_up_to_date(void)
+{
+    long size;
+    char *page = rp_measure_reference();
+    char *file = test_read_file(PROJECT_SOURCE_DIR "/docs/measure.md", &size);
+    CHECK(page != NULL && strlen(page) == (size_t)size && memcmp(page, file, (size_t)size) == 0);
+    free(page);
+    free(file);
+}
+
+TEST_MAIN(TEST(quantiles_are_those_of_a_ramp), TEST(a_cone_has_its_slope),
+          TEST(a_bulging_disc_is_not_round), TEST(stress_is_hencky_over_the_volume_ratio),
+          TEST(particles_are_matched_by_id), TEST(tables_are_read_as_they_are_written),
+          TEST(a_falling_block_is_measured), TEST(the_page_is_up_to_date))
