@@ -231,7 +231,9 @@ static const char *gradient_name(const bench_case *c)
     return c->gradient == RP_GRADIENT_SPLINE ? "spline" : "affine";
 }
 
-static double fraction_of_fma(const bench_result *r) { return r->flops / r->wall / r->fma; }
+// Of what the cores could have done in the time that they gave us: what others took is no fault of
+// the step.
+static double fraction_of_fma(const bench_result *r) { return r->flops / r->cpu / r->fma; }
 
 static json_t *json_case(const bench_case *c, const bench_result *r)
 {
@@ -259,7 +261,7 @@ static void print_head(const limits *l)
            "%d threads: %.1f GB/s, %.0f and %.0f Gflop/s\n\n"
            "M/s: million particle-steps a second, by the clock on the wall, and per second that a "
            "core gave us.\nStages in ns per particle-step, B is resident bytes per particle, FMA "
-           "the share of the limit beside it.\n\n"
+           "its share of the loop beside it, in the time that cores gave.\n\n"
            "%-13s %9s %-9s q %-6s %-6s thr | %7s %7s %6s %6s %5s %4s | %6s %6s %6s %6s %6s | %9s\n",
            l->cpu, l->clock, l->triad[0], l->fma[0], l->fma64[0], l->threads, l->triad[1],
            l->fma[1], l->fma64[1], "case", "particles", "state", "grad", "real", "M/s", "M/cpu-s",

@@ -282,7 +282,7 @@ static rp_result measure(const bench_case *c, rp_world *world, bench_result *out
     since = wall_seconds();
     for (int i = 0; i < 3 || wall_seconds() - since < c->repeats; i++) {
         if (i % 8 == 0) {
-            out->fma = fmax(out->fma, 1e9 * limit_fma(c->threads, c->precision ? 64 : 32));
+            out->fma = fmax(out->fma, 1e9 * limit_fma(1, c->precision ? 64 : 32));
         }
         rp_world_stats(world, &before);
         const lap start = lap_now(world);

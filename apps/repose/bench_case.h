@@ -34,7 +34,7 @@ typedef struct bench_result {
     double sorts_per_step;
     double bytes_per_particle; // resident
     double flops, bytes;       // per particle and step: of the formulas, and to and from memory
-    double fma;                // this machine's limit beside the run, on as many threads [flop/s]
+    double fma;                // this machine's limit beside the run, of one core [flop/s]
     const char *isa;
 } bench_result;
 
