@@ -40,7 +40,7 @@ demo: deps-demo ## let sand run through an hourglass; ends with a picture and a 
 	@$(call build,release,repose-command)
 	build/release/bin/repose run hourglass -o out/hourglass --overwrite
 	build/release/bin/repose render out/hourglass --frame 20 --size 600x800 -o hourglass.png
-	build/release/bin/repose render out/hourglass --movie --size 360x480 --samples 12 --shutter 0.5 -o hourglass.mp4
+	build/release/bin/repose render out/hourglass --movie --every 2 --size 360x480 --samples 8 -o hourglass.mp4
 	@echo "The picture is $(CURDIR)/hourglass.png, the movie $(CURDIR)/hourglass.mp4"
 
 test: deps-test ## what must pass before a commit
