@@ -536,6 +536,41 @@ static rp_result lay_out(field *f, const rp_mesh *mesh, const char *name, double
     return RP_OK;
 }
 
+// A mesh in centimetres taken for metres would keep the machine busy for minutes; its size says it.
+static rp_result check_size(const rp_mesh *mesh, const char *name, double resolution)
+{
+    static const double most = 1e7; // cells along the surface: about a gigabyte
+    const double(*place)[3] = (const double(*)[3])rp_mesh_place(mesh);
+    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double area = 0.0;
+    for (int32_t i = 0; i < mesh->triangles; i++) {
+        const int32_t *corner = rp_mesh_triangle(mesh)[i];
+        double side[2][3], twice2 = 0.0;
+        for (int a = 0; a < 3; a++) {
+            side[0][a] = place[corner[1]][a] - place[corner[0]][a];
+            side[1][a] = place[corner[2]][a] - place[corner[0]][a];
+            for (int k = 0; k < 3; k++) {
+                lower[a] = fmin(lower[a], place[corner[k]][a]);
+                upper[a] = fmax(upper[a], place[corner[k]][a]);
+            }
+        }
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            const double cross = side[0][b] * side[1][c] - side[0][c] * side[1][b];
+            twice2 += cross * cross;
+        }
+        area += 0.5 * sqrt(twice2);
+    }
+    if (isfinite(area) && area > most * resolution * resolution) {
+        return rp_fail(RP_ERR_LIMIT,
+                       "%s: it is %.3g x %.3g x %.3g m large, and its surface has %.2g cells of %g "
+                       "m: want at most %.2g; is its scale wrong, or the resolution too fine?",
+                       name, upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2],
+                       area / (resolution * resolution), resolution, most);
+    }
+    return RP_OK;
+}
+
 static rp_result make_shape(const rp_mesh_def *def, rp_mesh *mesh, field *f)
 {
     const char *name = def->file != NULL ? def->file : "mesh";
@@ -546,6 +581,7 @@ static rp_result make_shape(const rp_mesh_def *def, rp_mesh *mesh, field *f)
         }
     }
     RP_TRY(rp_mesh_close(mesh, name, def->repair));
+    RP_TRY(check_size(mesh, name, def->resolution));
     RP_TRY(lay_out(f, mesh, name, def->resolution));
     f->volume = rp_mesh_volume(mesh);
     return make_field(f, mesh, def->threads > 0 ? def->threads : rp_default_threads());

@@ -434,6 +434,7 @@ static void defs_that_make_no_mesh_are_refused(void)
     REFUSE(def.scale = NAN, RP_ERR_ARGUMENT, "mesh.scale");
     REFUSE(def.resolution = 0.0, RP_ERR_ARGUMENT, "mesh.resolution");
     REFUSE(def.resolution = 1e-6, RP_ERR_LIMIT, "resolution");
+    REFUSE(def.scale = 1000.0, RP_ERR_LIMIT, "m large, and its surface has");
     REFUSE(def.vertices = NULL, RP_ERR_ARGUMENT, "got neither");
     REFUSE(def.triangle_count = 0, RP_ERR_ARGUMENT, "got neither");
     REFUSE(def.vertex_count = 20, RP_ERR_ARGUMENT, "wants vertex");
