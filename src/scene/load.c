@@ -258,10 +258,10 @@ static void add_hint(lua_State *L)
     static const struct {
         const char *sign, *hint;
     } hints[] = {
+        {"near <eof>", "is a brace, a bracket or an `end` missing?"},
         {"'}' expected near", "is a comma missing before it?"},
         {"'}' expected (to close", "is a comma missing at the end of the line before?"},
         {"')' expected near '='", "fields go into braces, as in collider { shape = ... }"},
-        {"near <eof>", "is a brace, a bracket or an `end` missing?"},
         {"unexpected symbol near",
          "is a comma or a brace too much, or a `--` missing before a remark?"},
     };

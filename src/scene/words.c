@@ -306,7 +306,8 @@ static const scene_key particles_keys[] = {
 };
 
 static const scene_key collider_keys[] = {
-    {"shape", TAKES_SHAPE, .sentence = "Solid inside. Let walls reach into the floor, or grains slip through the joint."},
+    {"shape", TAKES_SHAPE, .sentence = "Solid inside, and best at least 4 `dx` thick: through less, sand on one side feels sand on the other. Let walls "
+                 "reach into the floor, or grains slip through the joint."},
     {"contact", TAKES_CHOICE, .choices = CHOICES("sticky", "slip", "separate"), .otherwise = "\"sticky\"",
      .sentence = "Sticky: what touches it moves with it; slip: slides along and never lifts off; separate: may lift off."},
     {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",
@@ -421,7 +422,7 @@ static const char cone_example[] =
 static const char torus_example[] =
     "scene { dx = 0.02, frames = 24 }\n"
     "particles { material = material.sand {}, shape = sphere { center = {0, 0.5, 0}, radius = 0.1 } }\n"
-    "collider { shape = torus { center = {0, 0.1, 0}, major = 0.2, minor = 0.08 }, contact = \"separate\" }\n" GROUND;
+    "collider { shape = torus { center = {0, 0.08, 0}, major = 0.2, minor = 0.08 }, contact = \"separate\" }\n" GROUND;
 
 static const char ellipsoid_example[] =
     "scene { dimension = 2, dx = 0.01, frames = 24 }\n"
@@ -430,8 +431,8 @@ static const char ellipsoid_example[] =
 
 static const char revolve_example[] =
     "scene { dx = 0.01, frames = 96 }\n"
-    "local glass = { {0.1, -0.2}, {0.1, -0.1}, {0.015, 0}, {0.1, 0.1}, {0.1, 0.2} }\n"
-    "collider { shape = revolve { profile = glass, thickness = 0.02, round = 0.02 }, contact = \"slip\" }\n"
+    "local glass = { {0.12, -0.2}, {0.12, -0.1}, {0.05, 0}, {0.12, 0.1}, {0.12, 0.2} }\n"
+    "collider { shape = revolve { profile = glass, thickness = 0.04, round = 0.02 }, contact = \"slip\" }\n"
     "particles { material = material.sand {}, shape = cylinder { base = {0, 0.1, 0}, radius = 0.08, height = 0.08 } }\n"
     "collider { shape = half_space { point = {0, -0.2, 0}, normal = {0, 1, 0} } }\n";
 
@@ -521,7 +522,7 @@ static const char collider_example[] =
     "particles { material = material.sand {}, shape = box { min = {-0.2, 0, -0.1}, max = {0.2, 0.2, 0.1} } }\n"
     "collider {\n"
     "    name = \"plough\",\n"
-    "    shape = box { min = {-0.4, 0.02, -0.1}, max = {-0.3, 0.3, 0.1} },\n"
+    "    shape = box { min = {-0.4, 0.05, -0.1}, max = {-0.3, 0.3, 0.1} },\n"
     "    contact = \"separate\", friction = 0.3,\n"
     "    motion = function(t)\n"
     "        return { position = {0.2 * t, 0, 0}, rotation = { axis = {0, 0, 1}, angle = 5 * t } }\n"
