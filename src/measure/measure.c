@@ -454,6 +454,9 @@ static rp_result measure_wall(measuring *m, rp_measured *out)
         "width", "0", "of a bin [m]; 0: a cell", NULL, 0.0, MOST                                   \
     }
 
+// arguments name what they have and leave the rest 0
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const measurement measurements[] = {
     {.name = "center",
      .sentence = "Centre of mass, mean velocity, mass and number of particles.",
@@ -545,6 +548,7 @@ static const measurement measurements[] = {
                 "momentum_z_kg_m_s kinetic_J elastic_J potential_J max_speed_m_s",
      .table = measure_stats},
 };
+#pragma GCC diagnostic pop
 enum { MEASUREMENTS = sizeof measurements / sizeof measurements[0] };
 
 const char *rp_measurement(int index)

@@ -155,7 +155,7 @@ static rp_world *block_and_ball(rp_pose_of_time motion)
     rp_box_def box = rp_default_box_def();
     rp_collider_def ball = rp_default_collider_def();
     rp_world *world;
-    rp_shape *shape;
+    rp_shape *shape = NULL;
     const double center[3] = {0.0, 0.5, 0.0};
     def.dimension = 2;
     def.dx = 0.1;
