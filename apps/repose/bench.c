@@ -65,13 +65,18 @@ static void add_pair(plan *p, bench_case c)
     }
 }
 
+static bench_case usual_case(int repeats)
+{
+    return (bench_case){.state = BENCH_COLLAPSED,
+                        .particles = 1e6,
+                        .order = 2,
+                        .gradient = RP_GRADIENT_AFFINE,
+                        .repeats = repeats};
+}
+
 static void plan_quick(plan *p, int repeats)
 {
-    const bench_case usual = {.state = BENCH_COLLAPSED,
-                              .particles = 1e6,
-                              .order = 2,
-                              .gradient = RP_GRADIENT_AFFINE,
-                              .repeats = repeats};
+    const bench_case usual = usual_case(repeats);
     bench_case c = usual;
     c.name = "heap";
     add_pair(p, c);
@@ -88,11 +93,7 @@ static void plan_quick(plan *p, int repeats)
 
 static void plan_all(plan *p, int repeats)
 {
-    const bench_case usual = {.state = BENCH_COLLAPSED,
-                              .particles = 1e6,
-                              .order = 2,
-                              .gradient = RP_GRADIENT_AFFINE,
-                              .repeats = repeats};
+    const bench_case usual = usual_case(repeats);
     bench_case c = usual;
     for (c.precision = RP_SINGLE; c.precision <= RP_DOUBLE; c.precision++) {
         for (c.order = 2; c.order <= 3; c.order++) {

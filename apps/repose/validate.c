@@ -29,7 +29,7 @@ static const option validate_options[] = {
      .help = "the folder of checks (those that come with Repose)",
      .words = "DIR"},
     {.name = "--jobs", .value = "N", .help = "checks at the same time (a core each)"},
-    {.name = "--keep", .help = "leave the runs of the checks in DIR/work"},
+    {.name = "--keep", .help = "leave the runs of the checks in DIR/runs"},
     {0},
 };
 
@@ -189,7 +189,7 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
 
 static void work_path(const session *s, size_t check, const char *ending, char out[PATH_SIZE])
 {
-    snprintf(out, PATH_SIZE, "%.3900s/work/%.100s%s", s->folder,
+    snprintf(out, PATH_SIZE, "%.3900s/runs/%.100s%s", s->folder,
              text(json_array_get(s->checks, check), "id"), ending);
 }
 
@@ -381,7 +381,7 @@ static int validate(const args *a, session *s)
     s->threads = cores / s->jobs > 1 ? cores / s->jobs : 1;
     s->began = wall_clock();
     s->order = calloc(json_array_size(s->checks), sizeof *s->order);
-    snprintf(work, sizeof work, "%.3900s/work", s->folder);
+    snprintf(work, sizeof work, "%.3900s/runs", s->folder);
     status = s->order == NULL ? say_usage("out of memory: checks") : make_folder(s->folder);
     status = status == 0 ? make_folder(work) : status;
     if (status != 0) {

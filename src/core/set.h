@@ -134,8 +134,8 @@ enum { RP_SORT_BIRTH_BYTES = 64 };
 
 // Put every particle into the page it belongs to: births in, deaths out. Pages come out in key
 // order, in a page particles by cell, and in a cell those that stayed or came keep the order of
-// their old pages, births last: the result does not depend on the number of threads. near[] of the new pages is not filled
-// in (rp_grid_build does).
+// their old pages, births last: the result does not depend on the number of threads. near[] of the
+// new pages is not filled in (rp_grid_build does).
 // @param scratch reserved here and free for others after the call
 // @return on failure the set is as it was
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads);

@@ -35,8 +35,8 @@ typedef struct movie {
     char folder[RP_SHOW_PATH];
     int64_t *frame; // numbers of all that the movie shows
     int64_t frames;
-    int64_t *todo; // indices of those that must be made
-    int64_t todos;
+    int64_t *missing; // indices of those that must be made
+    int64_t missing_count;
     // shared by the threads
     pthread_mutex_t mutex;
     int64_t done;
@@ -141,8 +141,8 @@ static rp_result list_frames(movie *m)
     }
     const size_t most = (size_t)((last - m->def->first) / m->def->every + 1);
     m->frame = malloc(most * sizeof *m->frame);
-    m->todo = malloc(most * sizeof *m->todo);
-    if (m->frame == NULL || m->todo == NULL) {
+    m->missing = malloc(most * sizeof *m->missing);
+    if (m->frame == NULL || m->missing == NULL) {
         return rp_fail(RP_ERR_MEMORY, "no memory for the list of frames");
     }
     for (int64_t f = m->def->first; f <= last; f += m->def->every) {
@@ -173,8 +173,8 @@ static void make_picture(void *context, int64_t number, int thread)
     if (stop) {
         return;
     }
-    picture_path(m, m->todo[number], path);
-    const rp_result result = rp_render_frame(m->render, m->frame[m->todo[number]], path);
+    picture_path(m, m->missing[number], path);
+    const rp_result result = rp_render_frame(m->render, m->frame[m->missing[number]], path);
     pthread_mutex_lock(&m->mutex);
     if (result == RP_OK) {
         m->done++;
@@ -195,19 +195,19 @@ static rp_result make_pictures(movie *m)
     rp_frame_info info = {0};
     for (int64_t i = 0; i < m->frames; i++) {
         if (!is_done(m, i)) {
-            m->todo[m->todos++] = i;
+            m->missing[m->missing_count++] = i;
         }
     }
-    m->done = m->frames - m->todos;
+    m->done = m->frames - m->missing_count;
     tell(m);
-    if (m->todos > 0 &&
+    if (m->missing_count > 0 &&
         rp_record_frame(m->render->record, m->frame[m->frames - 1], path, sizeof path)) {
         RP_TRY(rp_frame_open(path, &frame));
         rp_frame_get_info(frame, &info);
         rp_frame_close(frame);
     }
     const int threads = info.particles < BIG ? m->render->shot.effort.threads : 1;
-    rp_parallel_for(threads, m->todos, 1, make_picture, m);
+    rp_parallel_for(threads, m->missing_count, 1, make_picture, m);
     return m->result == RP_OK ? RP_OK : rp_fail(m->result, "%s", m->sentence);
 }
 
@@ -369,6 +369,6 @@ rp_result rp_render_movie(const rp_render *render, const rp_movie_def *def, cons
     result = result == RP_OK ? make_pictures(&m) : result;
     result = result == RP_OK ? encode(&m, mp4) : result;
     free(m.frame);
-    free(m.todo);
+    free(m.missing);
     return result;
 }

@@ -50,8 +50,8 @@ typedef struct rp_step {
     rp_transfer transfer;
     rp_gradient gradient;
     double flip, cfl;
-    double elastic_share; // of the longest stable step
-    const rp_vector_field *acceleration; // or NULL
+    double elastic_share;                   // of the longest stable step
+    const rp_vector_field *acceleration;    // or NULL
     double begin;                           // time at the start of the step [s]
     double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet
     double gravity[3];                      // at the start of the step [m/s^2]

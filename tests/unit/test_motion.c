@@ -133,7 +133,8 @@ static void wrong_keys_are_refused(void)
     static const struct {
         const char *text, *sentence;
     } mistakes[] = {
-        {"keys = {} }", "collider.keys: want a list of at most 4096 tables, such as {{ time = ... }}"},
+        {"keys = {} }",
+         "collider.keys: want a list of at most 4096 tables, such as {{ time = ... }}"},
         {"keys = { { time = 0 } } }", "test.lua:2: collider.keys: want two or more, got 1"},
         {"keys = { { time = 0 }, { time = 0 } } }",
          "collider.keys: want times that grow, got 0 s after 0 s in number 2"},
