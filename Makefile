@@ -48,7 +48,7 @@ test: deps-test ## what must pass before a commit
 	@$(call step,layers,tools/layers --check)
 	@$(call build_step,release,all)
 	@$(call step,release: tests,ctest --preset release -LE blender)
-	@$(call build_step,clang,all)
+	@$(call build_step,warnings,all)
 	@$(call build_step,asan,unit_tests)
 	@$(call step,asan: unit tests,ctest --preset asan -L unit -E "unit.(bits|settle)")
 	@$(call finish,tests)

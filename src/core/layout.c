@@ -78,3 +78,15 @@ rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t bl
     }
     return RP_OK;
 }
+
+double rp_layout_page_ball(const rp_layout *l, const int32_t block[3], double middle[3])
+{
+    double reach2 = 0.0;
+    middle[2] = 0.0;
+    for (int a = 0; a < l->dim; a++) {
+        const double half = 0.5 * l->cells[a] + 2.0;
+        middle[a] = l->h * (block[a] * l->cells[a] + 0.5 * l->cells[a] + l->shift);
+        reach2 += half * half;
+    }
+    return l->h * sqrt(reach2);
+}

@@ -72,6 +72,10 @@ static inline void rp_near_offset(int n, int32_t offset[3])
 rp_result rp_layout_place(const rp_layout *l, const double metres[3], int32_t block[3],
                           double local[3]);
 
+// A ball that holds all particles of a block's page, with what may stick out between sorts.
+// @param[out] middle [m]. @return its radius [m]
+double rp_layout_page_ball(const rp_layout *l, const int32_t block[3], double middle[3]);
+
 // The other way round: a stored component of a position in metres.
 static inline double rp_layout_metres(const rp_layout *l, const int32_t block[3], int axis,
                                       const void *stored)

@@ -336,23 +336,19 @@ static bool has_left(const rp_domain *d, int dim, const double x[3])
     return left;
 }
 
-// Can a particle of this page be in a sink or outside? From its middle, with what may stick out.
+// Can a particle of this page be in a sink or outside?
 static bool is_concerned(const rp_world *world, const rp_page *page)
 {
     const rp_layout *l = &world->set.layout;
-    double middle[3] = {0}, reach2 = 0.0;
+    const rp_domain *d = &world->domain;
+    double middle[3];
+    const double reach = rp_layout_page_ball(l, page->block, middle);
     bool concerned = false;
-    for (int a = 0; a < l->dim; a++) {
-        const double half = 0.5 * l->cells[a] + 2.0;
-        middle[a] = l->h * (page->block[a] * l->cells[a] + 0.5 * l->cells[a] + l->shift);
-        reach2 += half * half;
-        concerned =
-            concerned || (world->domain.set && (middle[a] - half * l->h < world->domain.lower[a] ||
-                                                middle[a] + half * l->h > world->domain.upper[a]));
+    for (int a = 0; a < l->dim && d->set; a++) {
+        concerned = concerned || middle[a] - reach < d->lower[a] || middle[a] + reach > d->upper[a];
     }
     for (int i = 0; i < world->sinks; i++) {
-        concerned =
-            concerned || rp_shape_distance(world->sink[i], middle, NULL) < l->h * sqrt(reach2);
+        concerned = concerned || rp_shape_distance(world->sink[i], middle, NULL) < reach;
     }
     return concerned;
 }

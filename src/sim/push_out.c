@@ -31,17 +31,12 @@ static bool is_sand(const rp_world *world, rp_local slot)
            world->material[rp_set_group(&world->set)[group].material].kind == RP_SAND;
 }
 
-// Can a particle of this page be in it? From the page's middle, with what may stick out.
+// Can a particle of this page be in it?
 static bool is_near(const rp_world *world, int collider, const rp_page *page)
 {
-    const rp_layout *l = &world->set.layout;
-    double middle[3] = {0}, reach2 = 0.0;
-    for (int a = 0; a < l->dim; a++) {
-        const double half = 0.5 * l->cells[a] + 2.0;
-        middle[a] = l->h * (page->block[a] * l->cells[a] + 0.5 * l->cells[a] + l->shift);
-        reach2 += half * half;
-    }
-    return rp_collider_distance(&world->collider[collider], middle) < l->h * sqrt(reach2);
+    double middle[3];
+    const double reach = rp_layout_page_ball(&world->set.layout, page->block, middle);
+    return rp_collider_distance(&world->collider[collider], middle) < reach;
 }
 
 static void place_of(const rp_set *set, const rp_page *page, rp_local slot, double x[3])

@@ -48,22 +48,6 @@ static void grow_by_particles(bounds *b, const rp_world *world)
     }
 }
 
-// Where a box is once the collider has been put into its place.
-static void grow_by_placed(bounds *b, const rp_collider *c, const double lower[3],
-                           const double upper[3])
-{
-    for (int corner = 0; corner < 8; corner++) {
-        double x[3];
-        for (int a = 0; a < 3; a++) {
-            x[a] = c->end.position[a];
-            for (int k = 0; k < 3; k++) {
-                x[a] += c->end.rotation[a][k] * (corner >> k & 1 ? upper[k] : lower[k]);
-            }
-        }
-        grow(b, x);
-    }
-}
-
 // Ground and walls have no end, but what is above or beside them will come to them: the nearest
 // point of each.
 static void grow_by_endless(bounds *b, const rp_world *world)
@@ -100,11 +84,10 @@ static bounds scene_bounds(const rp_world *world)
     }
     for (int i = 0; i < world->colliders; i++) {
         const rp_collider *c = &world->collider[i];
-        double lower[3] = {0}, upper[3] = {0};
-        if (rp_shape_bounds(c->shape, dim, lower, upper)) {
-            lower[2] = dim == 2 ? 0.0 : lower[2];
-            upper[2] = dim == 2 ? 0.0 : upper[2];
-            grow_by_placed(&b, c, lower, upper);
+        double lower[3], upper[3];
+        if (rp_collider_bounds(c, dim, lower, upper)) {
+            grow(&b, lower);
+            grow(&b, upper);
         }
     }
     for (int a = 0; a < 3; a++) {
