@@ -271,8 +271,8 @@ static rp_result measure(const bench_case *c, rp_world *world, bench_result *out
     rp_stats s, before;
     rp_world_stats(world, &before);
     const int64_t first = before.step, first_sorts = before.sorts;
-    // some hundredths of a second at a go where steps are short; as long as `repeats` says, and at
-    // least three times
+    // some hundredths of a second at a go where steps are short; as long as `repeats` says, at
+    // least three times, and rather longer than without having seen a sort
     double since = wall_seconds();
     const rp_result first_step = rp_world_step(world);
     if (first_step != RP_OK) {
@@ -280,7 +280,9 @@ static rp_result measure(const bench_case *c, rp_world *world, bench_result *out
     }
     const int group = (int)fmax(1.0, fmin(100.0, 0.03 / (wall_seconds() - since)));
     since = wall_seconds();
-    for (int i = 0; i < 3 || wall_seconds() - since < c->repeats; i++) {
+    s = before;
+    for (int i = 0; i < 3 || wall_seconds() - since < c->repeats * (s.sorts == first_sorts ? 3 : 1);
+         i++) {
         if (i % 8 == 0) {
             out->fma = fmax(out->fma, 1e9 * limit_fma(1, c->precision ? 64 : 32));
         }
