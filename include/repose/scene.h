@@ -68,6 +68,7 @@ typedef struct rp_scene_world_def {
     size_t memory;                 ///< see rp_world_def.memory
     bool plan;                     ///< see rp_world_def.plan
     bool empty;                    ///< without the particles: their state will be restored
+    const rp_gradient *gradient;   ///< in place of what the scene says; NULL: as it says
     uint32_t cookie;
 } rp_scene_world_def;
 RP_API rp_scene_world_def rp_default_scene_world_def(void);

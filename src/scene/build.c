@@ -50,7 +50,8 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     w.dimension = scene->dimension;
     w.precision = (rp_precision)rp_record_choice(said, "precision");
     w.order = rp_record_choice(said, "order") + 1;
-    w.gradient = (rp_gradient)rp_record_choice(said, "gradient");
+    w.gradient =
+        def->gradient != NULL ? *def->gradient : (rp_gradient)rp_record_choice(said, "gradient");
     w.dx = rp_record_number(said, "dx");
     w.fps = rp_record_number(said, "fps");
     w.cfl = rp_record_number(said, "cfl");
