@@ -42,6 +42,7 @@ RP_API void rp_scene_free(rp_scene *scene);
 typedef enum rp_frame_state { RP_STATE_ALL, RP_STATE_LATEST } rp_frame_state;
 
 typedef struct rp_scene_info {
+    int dimension; ///< 2 or 3
     const char *title; ///< belongs to the scene, as all pointers here
     const char *method;
     int64_t frames;

@@ -27,6 +27,7 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
     const scene_record *output = rp_record_find(scene->first, "output");
     *out = (rp_scene_info){
         .title = scene->title,
+        .dimension = scene->dimension,
         .method = method_of(scene),
         .frames = rp_record_integer(scene->said, "frames"),
         .fps = rp_record_number(scene->said, "fps"),
