@@ -95,10 +95,10 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
     free(crowd->point); // the stage has them now
     crowd->point = NULL;
     vec *image = malloc(pixels * sizeof *image);
-    rp_result result = image != NULL
-                           ? rp_scenery_open(&grains, prop, props, &ground, shot->quick, &stage)
-                           : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
-                                     lens.width, lens.height);
+    rp_result result =
+        image != NULL ? rp_scenery_open(&grains, prop, props, &ground, shot->effort.quick, &stage)
+                      : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
+                                lens.width, lens.height);
     if (result == RP_OK) {
         rp_trace(stage, &lens, &shot->effort, shot->mood, image);
         for (size_t i = 0; i < pixels; i++) {

@@ -9,7 +9,6 @@ typedef struct rp_shot {
     rp_view view;
     rp_effort effort;
     rp_mood mood;
-    bool quick;      // a rough tree for the rays
     double shutter;  // for how long it is open, around the time of the frame [s]
     bool has_ground; // otherwise it lies below everything
     double ground_point[3], ground_normal[3];

@@ -96,6 +96,34 @@ static vec dimmed(int panes)
 
 // ---- matte things ----
 
+// What the sun gives to a matte place.
+static vec sunlit(const work *w, const rp_meeting *m, vec from, float time, float u, float v)
+{
+    const vec sun = toward_sun(&w->light, u, v);
+    const float slant = vec_dot(sun, m->normal);
+    if (!(slant > 0.0f) || rp_scenery_blocks(w->stage, from, sun, time)) {
+        return (vec){0};
+    }
+    const vec dim = dimmed(rp_scenery_panes(w->stage, from, sun, time, INFINITY));
+    return vec_mul(vec_scale(slant / PI, w->light.sun_color), dim);
+}
+
+// The same light with one ray: where a grain turns away from the eye its neighbours hide the sky,
+// and give back some of their own colour.
+static vec glance(const work *w, const rp_meeting *m, vec to, float time, sampler *s)
+{
+    float u, v;
+    sampler_draw(s, &u, &v);
+    const vec from = vec_along(m->at, m->step, m->normal);
+    const bool grain = m->kind == RP_MEETS_GRAIN;
+    const float open = grain ? 0.4f + 0.6f * fabsf(vec_dot(to, m->normal)) : 0.8f;
+    const vec around =
+        grain ? vec_scale(1.5f, vec_mul(w->light.horizon, m->color)) : w->light.horizon;
+    const vec above = vec_mix(w->light.horizon, w->light.zenith, 0.6f);
+    const vec sky_light = vec_mix(around, above, 0.5f + 0.5f * m->normal.y);
+    return vec_mul(m->color, vec_along(sunlit(w, m, from, time, u, v), open, sky_light));
+}
+
 // Sun and sky on a matte place, and what comes back to it from other places.
 static vec shade(const work *w, rp_meeting m, float time, sampler *s)
 {
@@ -107,13 +135,7 @@ static vec shade(const work *w, rp_meeting m, float time, sampler *s)
 
         // the sun
         sampler_draw(s, &u, &v);
-        const vec sun = toward_sun(&w->light, u, v);
-        const float slant = vec_dot(sun, m.normal);
-        if (slant > 0.0f && !rp_scenery_blocks(w->stage, from, sun, time)) {
-            const vec dim = dimmed(rp_scenery_panes(w->stage, from, sun, time, INFINITY));
-            const vec got = vec_mul(vec_scale(slant / PI, w->light.sun_color), dim);
-            sum = vec_add(sum, vec_mul(through, got));
-        }
+        sum = vec_add(sum, vec_mul(through, sunlit(w, &m, from, time, u, v)));
 
         // all else, from one direction chosen by the cosine
         sampler_draw(s, &u, &v);
@@ -235,8 +257,9 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
                     sum, vec_mul(vec_scale(fade, at.through), backdrop(&w->light, w->lens, at.to)));
             }
             if (fade < 1.0f) {
-                sum =
-                    vec_add(sum, vec_mul(vec_scale(1.0f - fade, at.through), shade(w, m, time, s)));
+                const vec got =
+                    w->effort->quick ? glance(w, &m, at.to, time, s) : shade(w, m, time, s);
+                sum = vec_add(sum, vec_mul(vec_scale(1.0f - fade, at.through), got));
             }
             break;
         }

@@ -17,6 +17,7 @@ typedef struct rp_lens {
 typedef struct rp_effort {
     int samples; // of a pixel
     int bounces; // of light, between matte things
+    bool quick;  // no light but the sun is followed; what the sky gives is guessed
     int threads;
 } rp_effort;
 

@@ -43,10 +43,36 @@ rp_axes rp_view_axes(const double eye[3], const double look[3])
     return a;
 }
 
-static int downward(const void *a, const void *b)
+static void swap(double *a, double *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
+    const double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// The number that has `rank` larger ones; reorders them all (Hoare's selection).
+static double ranked(double *x, size_t count, size_t rank)
+{
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        const double pivot = x[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) {
+            while (x[i] > pivot) {
+                i++;
+            }
+            while (x[j] < pivot) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            swap(&x[i++], &x[j--]);
+        }
+        // up to j none is smaller than the pivot, from j + 1 on none is larger
+        *(rank <= j ? &high : &low) = rank <= j ? j : j + 1;
+    }
+    return x[low];
 }
 
 rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double radius, bool flat)
@@ -71,8 +97,7 @@ rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double
             const double x = dot(point[i], across), z = dot(point[i], a.forward);
             beyond[i] = (side % 2 == 0 ? -x : x) - slope * z + pad[side / 2];
         }
-        qsort(beyond, count, sizeof *beyond, downward);
-        reach[side] = beyond[count / 1500];
+        reach[side] = ranked(beyond, count, count / 1500);
     }
     free(beyond);
 
