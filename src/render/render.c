@@ -231,8 +231,8 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     RP_TRY(rp_show_read(render, path, &crowd));
     rp_result result = RP_OK;
     if (render->record != NULL) {
-        const rp_scale scale = rp_shot_scale(&shot.view);
-        result = rp_props_make(render->record, &scale, frame, render->def.shutter, &prop, &props);
+        result =
+            rp_props_make(render->record, &shot.view, frame, render->def.shutter, &prop, &props);
     }
     if (result == RP_OK) {
         result = rp_shot_take(&shot, &crowd, prop, props, 0.0, rgb);

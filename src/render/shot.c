@@ -87,6 +87,7 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
     const rp_scale s = rp_shot_scale(&shot->view);
     rp_lens lens = lens_of(&shot->view, &s);
     lens.flat = crowd->flat;
+    lens.horizon = shot->horizon;
     const rp_ground ground = make_ground(shot, &s);
     const size_t pixels = (size_t)lens.width * (size_t)lens.height;
     rp_grains grains;

@@ -13,6 +13,7 @@ typedef struct rp_shot {
     bool has_ground; // otherwise it lies below everything
     double ground_point[3], ground_normal[3];
     float ground_color[3]; // linear
+    bool horizon;          // the ground goes on to it, else it melts into the backdrop
 } rp_shot;
 
 // Metres to the stage.

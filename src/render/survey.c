@@ -1,5 +1,6 @@
 // A look at the whole run, to choose what the caller left open: a few particles of a few frames.
 #include "render/show.h"
+#include "render/tone.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,6 +174,14 @@ static void take_ground(rp_render *render)
     for (int a = 0; a < 3; a++) {
         render->shot.ground_point[a] = (double)c->surface.vertex[0][a];
         render->shot.ground_normal[a] = (double)c->surface.normal[0][a];
+    }
+    // without a colour of its own it is the pale sheet that pictures have anyway
+    const rp_collider_def usual = rp_default_collider_def();
+    if (memcmp(c->color, usual.color, sizeof c->color) != 0) {
+        render->shot.horizon = true;
+        for (int a = 0; a < 3; a++) {
+            render->shot.ground_color[a] = rp_linear_of((float)c->color[a]);
+        }
     }
 }
 

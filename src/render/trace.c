@@ -51,8 +51,8 @@ static light make_light(const rp_lens *lens, rp_mood mood)
     l.zenith = chart ? (vec){0.50f, 0.50f, 0.50f} : (vec){0.25f, 0.345f, 0.50f};
     l.horizon = chart ? (vec){0.62f, 0.62f, 0.62f} : (vec){0.58f, 0.63f, 0.70f};
     l.back = chart ? (vec){2.2f, 2.2f, 2.2f} : (vec){1.42f, 1.41f, 1.40f};
-    l.fade_near = 1.6f * lens->reach;
-    l.fade_far = 5.0f * lens->reach;
+    l.fade_near = (lens->horizon ? 6.0f : 1.6f) * lens->reach;
+    l.fade_far = (lens->horizon ? 60.0f : 5.0f) * lens->reach;
     return l;
 }
 

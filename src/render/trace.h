@@ -12,6 +12,7 @@ typedef struct rp_lens {
     vec focus;              // the middle of what is shown; the ground fades around it
     float reach;            // how far what is shown reaches from there
     bool flat;              // a slice: light comes from the front
+    bool horizon;           // the ground goes on to it, else it melts into the backdrop
 } rp_lens;
 
 typedef struct rp_effort {
