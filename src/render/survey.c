@@ -1,4 +1,5 @@
 // A look at the whole run, to choose what the caller left open: a few particles of a few frames.
+#include "render/legend.h"
 #include "render/show.h"
 #include "render/tone.h"
 
@@ -263,7 +264,12 @@ rp_result rp_show_survey(rp_render *render)
         survey_props(render, &s.crowd);
         double radius = render->def.radius > 0.0 ? render->def.radius : s.radius;
         radius = radius > 0.0 ? radius : rp_crowd_radius(&s.crowd);
-        result = rp_show_view(&render->def, &s.crowd, radius, &render->shot.view);
+        rp_view *view = &render->shot.view;
+        if (render->def.legend) {
+            view->free_right =
+                (double)rp_legend_width(view->width, view->height, &render->quantity) / view->width;
+        }
+        result = rp_show_view(&render->def, &s.crowd, radius, view);
     }
     rp_crowd_free(&s.crowd);
     free(s.value);
