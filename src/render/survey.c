@@ -118,7 +118,11 @@ static rp_result survey_frames(const rp_render *render, sights *s)
         const int64_t frame = k * info.last / (SURVEYED - 1);
         if ((k == 0 || frame != (k - 1) * info.last / (SURVEYED - 1)) &&
             rp_record_frame(render->record, frame, path, sizeof path)) {
-            RP_TRY(survey_frame(render, path, SURVEY_MOST / SURVEYED, s));
+            const rp_result result = survey_frame(render, path, SURVEY_MOST / SURVEYED, s);
+            // one that cannot be read is no reason not to draw another
+            if (result != RP_OK && result != RP_ERR_FILE) {
+                return result;
+            }
         }
     }
     return RP_OK;
@@ -233,11 +237,16 @@ static rp_result choose_quantity(rp_render *render)
     rp_frame *frame;
     rp_frame_info info;
     RP_TRY(rp_show_find(render, &last, path));
-    RP_TRY(rp_frame_open(path, &frame));
+    rp_result result = rp_frame_open(path, &frame);
+    while (result == RP_ERR_FILE && render->record != NULL && last-- > 0) {
+        if (rp_record_frame(render->record, last, path, sizeof path)) {
+            result = rp_frame_open(path, &frame);
+        }
+    }
+    RP_TRY(result);
     rp_frame_get_info(frame, &info);
     render->fps = info.fps;
-    const rp_result result =
-        rp_quantity_choose(&render->quantity, render->color, render->record, frame);
+    result = rp_quantity_choose(&render->quantity, render->color, render->record, frame);
     rp_frame_close(frame);
     render->quantity.has_range = render->def.has_range;
     render->quantity.low = render->def.range[0];
