@@ -113,7 +113,10 @@ class Pictures(unittest.TestCase):
     @classmethod
     def repose(cls, *args, status=0, path=None, user=None, before=None):
         env = dict(os.environ, PATH=path) if path is not None else None
-        command = [REPOSE, *args] if before is None else ["bash", "-c", before + '"$@"', "bash", REPOSE, *args]
+        program = REPOSE
+        if user is not None:  # who may not look into every folder
+            program = shutil.copy(REPOSE, cls.folder.name)
+        command = [program, *args] if before is None else ["bash", "-c", before + '"$@"', "bash", program, *args]
         done = subprocess.run(command, cwd=cls.folder.name, capture_output=True, text=True, timeout=300, env=env, user=user)
         assert done.returncode == status, "%s: %d, want %d\n%s" % (args, done.returncode, status, done.stderr)
         return done.stderr
