@@ -222,6 +222,13 @@ static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
 
 // ---- a sample ----
 
+// What lies behind everything: the backdrop, or in a mirror the sky. Ground that is far melts into
+// the same, so that no line shows where it ends.
+static vec beyond(const work *w, const way *at)
+{
+    return at->mirrored ? sky_with_sun(&w->light, at->to) : backdrop(&w->light, w->lens, at->to);
+}
+
 static vec follow(const work *w, vec from, vec to, float time, sampler *s)
 {
     way open[1 + SPLITS * 2];
@@ -237,9 +244,7 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
                 at.through = vec_mul(at.through, swallowed(m.t / w->lens->reach));
             }
             if (m.kind == RP_MEETS_NOTHING) {
-                const vec seen = at.mirrored ? sky_with_sun(&w->light, at.to)
-                                             : backdrop(&w->light, w->lens, at.to);
-                sum = vec_add(sum, vec_mul(at.through, seen));
+                sum = vec_add(sum, vec_mul(at.through, beyond(w, &at)));
                 break;
             }
             if (m.kind == RP_MEETS_GLASS) {
@@ -253,8 +258,7 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
             if (m.kind == RP_MEETS_GROUND) {
                 const float away = vec_length(vec_sub(m.at, w->lens->focus));
                 fade = smoothly(w->light.fade_near, w->light.fade_far, away);
-                sum = vec_add(
-                    sum, vec_mul(vec_scale(fade, at.through), backdrop(&w->light, w->lens, at.to)));
+                sum = vec_add(sum, vec_mul(vec_scale(fade, at.through), beyond(w, &at)));
             }
             if (fade < 1.0f) {
                 const vec got =
