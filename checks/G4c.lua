@@ -1,7 +1,8 @@
 check {
     id = "V-G4c",
     title = "Beverloo's exponent in 3D",
-    setup = "A quarter of a box of 36 x 36 cells with sand (friction 0.4) 2.4 times as deep as the hole is wide, at least 24 cells, and a round hole of 8 to 20 cells in its floor. "
+    setup = "A quarter of a box with sand (friction 0.4) and a round hole of 8.75 to 19.25 cells in its floor. The box is three times as wide as the hole, at least 36 cells, the sand 2.4 times as "
+        .. "deep, at least 24 cells. Diameters are such that the nodes within the hole, a square cell each, have its area within 2 %. "
         .. "Rates are those while the volume that has left grows from D^3 to 2 D^3: the same moment of the flow for all holes.",
     source = "[X][M hi] Beverloo: W = C rho sqrt(g) (D - k)^(5/2); Daviet 2016's silo: 50 x 50 mm",
     cost = "full", minutes = 6,
@@ -9,26 +10,28 @@ check {
 local silo, fit, beverloo = shared "silo", shared "fit", shared "beverloo"
 local h = 0.05 / 36
 local scene = [[
-local h, cells, deep = 0.05 / 36, param("cells", 12), param("deep", 24)
+local h, cells, half, deep = 0.05 / 36, param("cells", 12), param("half", 18), param("deep", 24)
+local side = half * h
 scene { dx = h, fps = 200, frames = param("frames", 60) }
 particles { material = material.sand { density = 1500, young = 1e5, friction_coefficient = 0.4 },
-            prestress = "k0", shape = box { min = {0, 0, 0}, max = {18 * h, deep * h, 18 * h} } }
-local plate = box { min = {-0.01, -3 * h, -0.01}, max = {0.035, 0, 0.035} }
+            prestress = "k0", shape = box { min = {0, 0, 0}, max = {side, deep * h, side} } }
+local plate = box { min = {-0.01, -3 * h, -0.01}, max = {side + 0.01, 0, side + 0.01} }
 collider { shape = subtract(plate, cylinder { base = {0, -0.01, 0}, radius = cells * h / 2, height = 0.02 }), contact = "sticky" }
 for i = 0, 1 do
-    collider { shape = half_space { point = {0.025 * i, 0, 0}, normal = {1 - 2 * i, 0, 0} }, contact = "slip" }
-    collider { shape = half_space { point = {0, 0, 0.025 * i}, normal = {0, 0, 1 - 2 * i} }, contact = "slip" }
+    collider { shape = half_space { point = {side * i, 0, 0}, normal = {1 - 2 * i, 0, 0} }, contact = "slip" }
+    collider { shape = half_space { point = {0, 0, side * i}, normal = {0, 0, 1 - 2 * i} }, contact = "slip" }
 end
 sink { shape = half_space { point = {0, -6 * h, 0}, normal = {0, 1, 0} } }
 ]]
 local D, Q = {}, {}
-for i, cells in ipairs { 8, 10, 12, 16, 20 } do
+for i, cells in ipairs { 8.75, 11.75, 13.25, 15, 17, 19.25 } do
     D[i] = cells * h
-    local deep = math.max(24, math.floor(2.4 * cells + 0.5))
-    local run = simulate { scene = scene, set = { cells = cells, deep = deep, frames = cells > 10 and 60 or 75 }, name = cells .. " cells" }
-    local volume = 36 * 36 * deep * h ^ 3
+    local half, deep = math.max(18, math.ceil(1.5 * cells)), math.max(24, math.ceil(2.4 * cells))
+    local run = simulate { scene = scene, set = { cells = cells, half = half, deep = deep, frames = cells > 10 and 54 or 64 }, name = cells .. " cells" }
+    local volume = 4 * half ^ 2 * deep * h ^ 3
     Q[i] = silo.rate(measure(run, "discharge", { all = true }), D[i] ^ 3 / volume, 2 * D[i] ^ 3 / volume, volume)
 end
+note("Q / (sqrt(g) D^(5/2)): " .. table.concat(fit.map(Q, function(q, i) return string.format("%.4f", q / math.sqrt(9.81) / D[i] ^ 2.5) end), ", ") .. ".")
 local C, k, rest = beverloo(D, Q, 2.5)
 expect { what = "residual of the fit", value = 100 * rest, band = { 0, 3 }, unit = "%", source = "eng. at most 3 %" }
 expect { what = "k / h", value = k / h, band = { 1, 4.5 }, source = "eng. 1 to 4.5 (lab: 1.4 grains)" }
