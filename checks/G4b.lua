@@ -4,7 +4,7 @@ check {
     setup = "The silo of V-G4a with slots of 8, 12, 16, 20, 24 and 32 cells. Q = C sqrt(g) (D - k)^(3/2). "
         .. "Rates are those while the area that has left grows from D^2 to 2 D^2: the same moment of the flow for all slots.",
     source = "[R] reference code C = 1.37, k = 3.6 h; Daviet k about 2 cells; [P] Basilisk mu(I) 1.50; Staron 2012 about 1.4",
-    cost = "full", minutes = 3,
+    cost = "full", minutes = 0.5,
 }
 local silo, fit, beverloo = shared "silo", shared "fit", shared "beverloo"
 local h = 0.0125

@@ -5,7 +5,7 @@ check {
         .. "deep, at least 24 cells. Rates are those while the volume that has left grows from D^3 to 2 D^3: the same moment of the flow for all holes. Holes are square because the grid sees a "
         .. "round one as a stair: those of 11.75 and 12 cells have the same nodes and let the same through.",
     source = "[X][M hi] Beverloo: W = C rho sqrt(g) (D - k)^(5/2), for square holes with their side as the (hydraulic) diameter; Daviet 2016's silo: 50 x 50 mm",
-    cost = "full", minutes = 6,
+    cost = "full", minutes = 4,
 }
 local silo, fit, beverloo = shared "silo", shared "fit", shared "beverloo"
 local h = 0.05 / 36

@@ -4,7 +4,7 @@ check {
     setup = "Closed box of 0.2 x 0.3 m with smooth walls, filled to 0.2 m, friction 0.5; gravity changes sign every second, 20 cells wide, 4 particles a cell, c dt / h = 0.3. "
         .. "Depth is the 98 % quantile from the floor of the moment. And a block that bursts apart and lands.",
     source = "[R] reference code with and without volume correction",
-    cost = "quick", minutes = 0.4,
+    cost = "quick", minutes = 0.3,
 }
 local fit = shared "fit"
 local scene = [[

@@ -4,7 +4,7 @@ check {
     setup = "The column of V-C5 filled with sand: friction 0.5 (inside yield) and 0.3 (yields sideways). Weight comes on within 4 s. And sand that starts with prestress k0: its particles are laid out "
         .. "at their volume at rest while they are compressed, so that the force over the area that they take is their stress times J.",
     source = "[A] vertical stress rho g (H - z); sideways K0 = nu / (1 - nu) = 0.4286 inside yield (friction at least 0.40 in 2D), else (1 - mu)/(1 + mu)",
-    cost = "quick", minutes = 0.5,
+    cost = "quick", minutes = 0.1,
 }
 local fit = shared "fit"
 local scene = [[
