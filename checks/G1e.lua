@@ -6,7 +6,7 @@ check {
     source = "[X][M hi] Lube 2004: (r - r_i)/r_i = 1.24 a below 1.7, 1.6 a^(1/2) above; at rest after 3 sqrt(h/g)",
     cost = "full", minutes = 5,
     why = "All run-outs lie within their bands; tall columns grow too fast with a: 11 % short of the law at 2.5, 12 % beyond it at 5. With the longest stable steps it is the same (0.81), so is it for "
-        .. "other quantiles (0.81 from that of 97 %). Friction here does not rise with the rate of shear as that of grains does, and the taller a column the faster it flows; other codes with constant friction "
+        .. "other quantiles (0.81 from that of 97 %). The likely cause is that friction here does not rise with the rate of shear as that of grains does: the taller a column the faster it flows, and other codes with constant friction "
         .. "overshoot for tall columns, too. At rest such a heap is three cells thick on average, so the grid has a share in it. Lajeunesse 2005 has the bend at a = 3; with it the law gives 0.63 between 2.5 and 5. "
         .. "Low columns depend on cells in the height: with 16 in the radius at a = 0.6 and at 1.2 their exponent is 1.16.",
 }
