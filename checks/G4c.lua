@@ -4,8 +4,8 @@ check {
     setup = "A quarter of a box with sand (friction 0.4) and a square hole of 9 to 19 cells in its floor, its rim halfway between nodes. The box is three times as wide as the hole, at least 36 cells, the sand 2.4 times as "
         .. "deep, at least 24 cells. Rates are those while the volume that has left grows from D^3 to 2 D^3: the same moment of the flow for all holes. Holes are square because the grid sees a "
         .. "round one as a stair: those of 11.75 and 12 cells have the same nodes and let the same through.",
-    source = "[X][M hi] Beverloo: W = C rho sqrt(g) (D - k)^(5/2), for square holes with their side as the (hydraulic) diameter; Daviet 2016's silo: 50 x 50 mm",
-    cost = "full", minutes = 4,
+    source = "[X][M hi] Beverloo: W = C rho sqrt(g) (D - k)^(5/2), for square holes with their side as the (hydraulic) diameter; Daviet 2016: k about two cells",
+    cost = "full", minutes = 4.5,
 }
 local silo, fit, beverloo = shared "silo", shared "fit", shared "beverloo"
 local h = 0.05 / 36
