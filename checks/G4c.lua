@@ -40,6 +40,6 @@ for _, n in ipairs { 2.1, 2.9 } do
     local _, _, other = beverloo(D, Q, n)
     expect { what = "residual with exponent " .. n .. " over that with 2.5", value = other / rest, band = { 2, math.huge }, source = "eng. at least twice as bad" }
 end
-note(string.format("C = %.3f (Beverloo 0.58).", C / math.sqrt(9.81)))
+note(string.format("C = %.3f, for a round hole by its area %.3f (Beverloo 0.58, for which no band is given).", C / math.sqrt(9.81), math.pi / 4 * C / math.sqrt(9.81)))
 plot { title = "Rate over hole", x = "D [m]", y = "m^3/s", log_x = true, log_y = true, series = { { name = "measured", x = D, y = Q, style = "points" },
        { name = "fit", x = D, y = fit.map(D, function(v) return C * (v - k) ^ 2.5 end) } } }
