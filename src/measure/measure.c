@@ -228,6 +228,12 @@ static rp_result measure_slope(measuring *m, rp_measured *out)
     rp_profile_slope(column, bins.count, number(m, "from"), number(m, "to"),
                      strcmp(text(m, "side"), "left") == 0 ? -1 : 1, &s);
     free(column);
+    if (s.columns < 2) {
+        rp_log(RP_LOG_WARNING,
+               "slope: frame %lld has fewer than two columns between %g and %g of the crest's "
+               "height on the %s side",
+               (long long)m->now.info.frame, number(m, "from"), number(m, "to"), text(m, "side"));
+    }
     return PUT(s.slope, atan(s.slope) * 180.0 / M_PI, s.r2, s.crest, (double)s.columns);
 }
 
@@ -530,7 +536,8 @@ static const measurement measurements[] = {
     {.name = "volume",
      .sentence =
          "Volume at rest, as strained, and of upright columns of a cell up to their highest "
-         "particle; and the fullest cell over its volume.",
+         "particle; and the volume of the particles of the fullest cell over its own: 1 as filled, "
+         "up to 2 or 3 where few particles a cell have been mixed.",
      .columns = "rest_m3 solid_m3 bulk_m3 densest",
      .frame = measure_volume,
      .argument = {{"y0", "0", "the floor [m]", NULL, -MOST, MOST}}},
@@ -574,6 +581,11 @@ static const measurement measurements[] = {
 };
 #pragma GCC diagnostic pop
 enum { MEASUREMENTS = sizeof measurements / sizeof measurements[0] };
+
+const char *rp_measurement_sentence(int index)
+{
+    return rp_measurement(index) != NULL ? measurements[index].sentence : NULL;
+}
 
 const char *rp_measurement(int index)
 {
