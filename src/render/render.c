@@ -247,7 +247,7 @@ static rp_result draw_words(const rp_render *render, const char *path, rp_canvas
     if (render->def.legend && render->def.plot == RP_PLOT_NONE) {
         rp_legend_draw(canvas, &render->quantity);
     }
-    if (render->def.stamp) {
+    if (render->def.stamp && render->def.plot == RP_PLOT_NONE) { // a diagram has it in its key
         rp_frame *frame;
         rp_frame_info info;
         RP_TRY(rp_frame_open(path, &frame));

@@ -245,6 +245,12 @@ class Pictures(unittest.TestCase):
             path = self.picture("plot.png", "--plot", "yield", "--size", "480x270", "--time", run=run)
             self.assertGreater(share(path, lambda r, g, b: g > r + 20 and g > b + 20) +
                                share(path, lambda r, g, b: b > r + 20), 0.001)
+        # the time goes into the row above the diagrams, not onto the numbers below them
+        with_time, bare = (read_png(self.picture("plot.png", "--plot", "yield", "--size", "480x270", *more))[2]
+                           for more in (("--time",), ()))
+        changed = [y for y in range(270) for x in range(480) if with_time[y][x] != bare[y][x]]
+        self.assertGreater(len(changed), 50)
+        self.assertLess(max(changed), 40)
         self.assertIn("--plot: want yield", self.repose("render", "solid", *QUICK, "--plot", "stress", status=2))
 
     def test_what_cannot_be_drawn(self):
