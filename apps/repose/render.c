@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static const option render_options[] = {
@@ -16,7 +17,8 @@ static const option render_options[] = {
     {.name = "--frame", .value = "N", .help = "which frame of the run (the last)"},
     {.name = "-o",
      .value = "FILE",
-     .help = "the picture (DIR.png, or FRAME.png beside the frame)",
+     .help = "the picture, a PNG (DIR.png, or FRAME.png beside the frame), or the\nmovie, an MP4 "
+             "(DIR.mp4)",
      .words = "FILE"},
     {.name = "--size", .value = "WxH", .help = "its size in pixels (1280x720)"},
     {.name = "--samples", .value = "N", .help = "of each pixel: more of them, less noise (64)"},
@@ -133,8 +135,22 @@ static bool read_def(const args *a, rp_render_def *def)
            read_plot(a, def);
 }
 
+// A name that promises another kind of file than the one that is written is refused; one that
+// promises nothing is not.
+static bool check_ending(const char *path, bool movie)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.'), *want = movie ? ".mp4" : ".png";
+    if (dot == NULL || dot == name || strcasecmp(dot, want) == 0) {
+        return true;
+    }
+    say_usage("-o: %s: want a name that ends in %s, got '%s'",
+              movie ? "movies are written as MP4" : "pictures are written as PNG", want, path);
+    return false;
+}
+
 // DIR and an ending, or what -o says.
-static void name_output(const args *a, const char *ending, char out[RUN_PATH])
+static bool name_output(const args *a, bool movie, char out[RUN_PATH])
 {
     const char *path = a->operand[0];
     size_t length = strlen(path);
@@ -143,9 +159,10 @@ static void name_output(const args *a, const char *ending, char out[RUN_PATH])
     }
     if (args_has(a, "-o")) {
         snprintf(out, RUN_PATH, "%s", args_value(a, "-o"));
-    } else {
-        snprintf(out, RUN_PATH, "%.*s%s", (int)length, path, ending);
+        return check_ending(out, movie);
     }
+    snprintf(out, RUN_PATH, "%.*s%s", (int)length, path, movie ? ".mp4" : ".png");
+    return true;
 }
 
 typedef struct counter {
@@ -208,7 +225,9 @@ static int render_main(const args *a)
     if (movie && args_has(a, "--frame")) {
         return say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
     }
-    name_output(a, movie ? ".mp4" : ".png", out);
+    if (!name_output(a, movie, out)) {
+        return EXIT_USAGE;
+    }
     rp_render *render;
     rp_result result = rp_render_open(a->operand[0], &def, &render);
     if (result != RP_OK) {

@@ -253,6 +253,20 @@ class Pictures(unittest.TestCase):
         self.assertLess(max(changed), 40)
         self.assertIn("--plot: want yield", self.repose("render", "solid", *QUICK, "--plot", "stress", status=2))
 
+    def test_endings_that_promise_something_else(self):
+        for name in "x.jpg", "x.mp4", "out.d/x.tiff", "x.png.gif":
+            said = self.repose("render", "solid", *QUICK, "-o", name, status=2)
+            self.assertIn("pictures are written as PNG: want a name that ends in .png, got '%s'" % name, said)
+            self.assertFalse(os.path.exists(self.at(name)))
+        for name in "m.gif", "m.png":
+            said = self.repose("render", "solid", *QUICK, "--movie", "-o", name, status=2)
+            self.assertIn("movies are written as MP4: want a name that ends in .mp4, got '%s'" % name, said)
+        self.assertFalse(os.path.exists(self.at("m.gif.frames")))
+        os.makedirs(self.at("v1.2"), exist_ok=True)
+        for name in "plain", "X.PNG", "v1.2/plain":
+            self.repose("render", "solid", *QUICK, "-o", name)
+            read_png(self.at(name))
+
     def test_what_cannot_be_drawn(self):
         os.makedirs(self.at("empty"), exist_ok=True)
         self.assertIn("no run folder", self.repose("render", "empty", status=4))
