@@ -153,6 +153,17 @@ int64_t args_integer(const args *a, const char *name, int64_t least, int64_t mos
     return value;
 }
 
+bool args_useless(const args *a, const char *const *names, const char *why)
+{
+    for (; *names != NULL; names++) {
+        if (args_has(a, *names)) {
+            say_usage("%s: %s", *names, why);
+            return true;
+        }
+    }
+    return false;
+}
+
 // ---- what the table says, in three languages ----
 
 static void print_option(const option *o, FILE *out)

@@ -60,6 +60,18 @@ static bool read_format(const args *a, rp_format *format)
     return false;
 }
 
+// Options that would change nothing in this format.
+static bool check_pairs(const args *a, rp_format format)
+{
+    static const char *const of_vdb[] = {"--voxel", NULL}, *const of_usda[] = {"--clips", NULL};
+    static const char *const not_vdb[] = {"--columns", NULL};
+    return !(format != RP_FORMAT_VDB && args_useless(a, of_vdb, "for --to vdb only")) &&
+           !(format != RP_FORMAT_USDA && args_useless(a, of_usda, "for --to usda only")) &&
+           !(format == RP_FORMAT_VDB &&
+             args_useless(a, not_vdb,
+                          "not for --to vdb, which holds density, velocity and surface"));
+}
+
 static int export_main(const args *a)
 {
     rp_export_def def = rp_default_export_def();
@@ -80,7 +92,7 @@ static int export_main(const args *a)
     if (up != NULL && !def.z_up && strcmp(up, "y") != 0) {
         return say_usage("--up: want y or z, got '%s'", up);
     }
-    if (wrong || !read_format(a, &def.format) ||
+    if (wrong || !read_format(a, &def.format) || !check_pairs(a, def.format) ||
         !args_frames(a, "--frames", &def.first, &def.last)) {
         return EXIT_USAGE;
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const option render_options[] = {
@@ -34,7 +35,8 @@ static const option render_options[] = {
      .words = "grains speed pressure case material body height id"},
     {.name = "--range",
      .value = "LOW,HIGH",
-     .help = "of the colours (what most particles of the run have)"},
+     .help = "of the colours, where they stand for numbers, or of the pressure in a\ndiagram (what "
+             "most particles of the run have)"},
     {.name = "--no-legend", .help = "do not write what the colours mean"},
     {.name = "--time", .help = "write the simulated time into the picture"},
     {.name = "--shutter",
@@ -165,6 +167,28 @@ static bool name_output(const args *a, bool movie, char out[RUN_PATH])
     return true;
 }
 
+// Options that would change nothing are no good wish: better to say so than to draw something else
+// than what was meant.
+static bool check_pairs(const args *a)
+{
+    static const char *const of_movies[] = {"--frames", "--every", "--fps", NULL};
+    static const char *const of_runs[] = {"--frame", NULL};
+    static const char *const of_pictures[] = {"--color",   "--no-legend", "--camera",
+                                              "--fov",     "--radius",    "--shutter",
+                                              "--samples", "--preview",   NULL};
+    const bool movie = args_has(a, "--movie");
+    struct stat about;
+    const bool single = stat(a->operand[0], &about) == 0 && !S_ISDIR(about.st_mode);
+    if (movie && args_has(a, "--frame")) {
+        say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
+        return false;
+    }
+    return !(!movie && args_useless(a, of_movies, "for movies only, with --movie")) &&
+           !(single && args_useless(a, of_runs, "for the folder of a run only, not for a frame")) &&
+           !(args_has(a, "--plot") &&
+             args_useless(a, of_pictures, "for pictures of particles only, not for --plot"));
+}
+
 typedef struct counter {
     double began;
     int64_t first; // that were there already; -1: not yet known
@@ -219,13 +243,7 @@ static int render_main(const args *a)
     bool wrong = false;
     const bool movie = args_has(a, "--movie");
     const int64_t frame = args_integer(a, "--frame", 0, 999999, -1, &wrong);
-    if (wrong || !read_def(a, &def)) {
-        return EXIT_USAGE;
-    }
-    if (movie && args_has(a, "--frame")) {
-        return say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
-    }
-    if (!name_output(a, movie, out)) {
+    if (wrong || !read_def(a, &def) || !check_pairs(a) || !name_output(a, movie, out)) {
         return EXIT_USAGE;
     }
     rp_render *render;

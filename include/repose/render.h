@@ -35,7 +35,7 @@ typedef struct rp_render_def {
     /// such as "velocity.y". NULL: grains. Copied.
     const char *color;
     bool has_range;  ///< false: what most particles of the run have
-    double range[2]; ///< of the colours, in the quantity's unit
+    double range[2]; ///< of the colours, in the quantity's unit; refused where they are no numbers
     bool legend;     ///< what the colours mean, at the right; grains have none
     bool stamp;      ///< the simulated time, below
     rp_plot plot;

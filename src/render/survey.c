@@ -248,6 +248,11 @@ static rp_result choose_quantity(rp_render *render)
     render->fps = info.fps;
     result = rp_quantity_choose(&render->quantity, render->color, render->record, frame);
     rp_frame_close(frame);
+    if (result == RP_OK && render->def.has_range && render->quantity.kind != RP_QUANTITY_NUMBERS) {
+        result = rp_fail(RP_ERR_ARGUMENT,
+                         "range: want color to be a number, such as speed; %s has no range",
+                         render->quantity.name);
+    }
     render->quantity.has_range = render->def.has_range;
     render->quantity.low = render->def.range[0];
     render->quantity.high = render->def.range[1];

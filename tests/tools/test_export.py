@@ -347,6 +347,12 @@ class Exports(unittest.TestCase):
         self.assertIn("--to: want vtp", self.repose("export", "out", "--to", "obj", status=2))
         self.assertIn("--to is missing", self.repose("export", "out", status=2))
         self.assertIn("--up", self.repose("export", "out", "--to", "vtp", "--up", "x", status=2))
+        # what would do nothing
+        self.assertIn("--voxel: for --to vdb only", self.repose("export", "out", "--to", "ply", "-o", "no", "--voxel", "0.1",
+                                                                status=2))
+        self.assertIn("--clips: for --to usda only", self.repose("export", "out", "--to", "csv", "-o", "no", "--clips", status=2))
+        self.assertIn("--columns: not for --to vdb", self.repose("export", "out", "--to", "vdb", "-o", "no", "--columns",
+                                                                 "strain", status=2))
 
     def test_which_frames_in_every_format(self):
         self.repose("export", "out", "--to", "vtp", "-o", "vtp-some", "--frames", "1:3", "--every", "2", "--columns", "")

@@ -242,16 +242,32 @@ class Pictures(unittest.TestCase):
 
     def test_plot_of_yield(self):
         for run in "solid",:
-            path = self.picture("plot.png", "--plot", "yield", "--size", "480x270", "--time", run=run)
+            self.repose("render", run, "-o", "plot.png", "--plot", "yield", "--size", "480x270", "--time")
+            path = self.at("plot.png")
             self.assertGreater(share(path, lambda r, g, b: g > r + 20 and g > b + 20) +
                                share(path, lambda r, g, b: b > r + 20), 0.001)
         # the time goes into the row above the diagrams, not onto the numbers below them
-        with_time, bare = (read_png(self.picture("plot.png", "--plot", "yield", "--size", "480x270", *more))[2]
-                           for more in (("--time",), ()))
+        self.repose("render", "solid", "-o", "bare.png", "--plot", "yield", "--size", "480x270")
+        with_time, bare = (read_png(self.at(name))[2] for name in ("plot.png", "bare.png"))
         changed = [y for y in range(270) for x in range(480) if with_time[y][x] != bare[y][x]]
         self.assertGreater(len(changed), 50)
         self.assertLess(max(changed), 40)
-        self.assertIn("--plot: want yield", self.repose("render", "solid", *QUICK, "--plot", "stress", status=2))
+        self.assertIn("--plot: want yield", self.repose("render", "solid", "--plot", "stress", status=2))
+
+    def test_options_that_would_do_nothing(self):
+        for option in ("--frames", "2:3"), ("--every", "2"), ("--fps", "10"):
+            said = self.repose("render", "solid", *QUICK, *option, "-o", "nothing.png", status=2)
+            self.assertIn(option[0] + ": for movies only, with --movie", said)
+        for option in ("--color", "speed"), ("--no-legend",), ("--camera", "1,1,1/0,0,0"), ("--fov", "20"), \
+                      ("--radius", "0.1"), ("--shutter", "0.5"), ("--samples", "4"), ("--preview",):
+            said = self.repose("render", "solid", "--plot", "yield", *option, "-o", "nothing.png", status=2)
+            self.assertIn(option[0] + ": for pictures of particles only", said)
+        for color in (), ("--color", "grains"), ("--color", "case"), ("--color", "material"), ("--color", "body"):
+            said = self.repose("render", "solid", *QUICK, *color, "--range", "0,1", "-o", "nothing.png", status=2)
+            self.assertIn("range: want color to be a number, such as speed; %s has no range" % (color or ("", "grains"))[1], said)
+        said = self.repose("render", "solid/frames/frame.000001.hdf", *QUICK, "--frame", "1", "-o", "nothing.png", status=2)
+        self.assertIn("--frame: for the folder of a run only", said)
+        self.assertFalse(os.path.exists(self.at("nothing.png")))
 
     def test_endings_that_promise_something_else(self):
         for name in "x.jpg", "x.mp4", "out.d/x.tiff", "x.png.gif":
