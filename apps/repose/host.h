@@ -13,6 +13,8 @@ size_t peak_memory(void);
 void signals_catch(void);
 // The one that came, or 0.
 int signal_came(void);
+// The same as a yes or no, for what the library asks.
+bool signal_stops(void *context);
 
 // "pause", "resume" and "stop", a word a line, on a file descriptor.
 typedef struct control {

@@ -1,5 +1,6 @@
 // repose render: pictures of a run.
 #include "commands.h"
+#include "host.h"
 #include "progress.h"
 #include "runs.h"
 #include "say.h"
@@ -190,6 +191,7 @@ static bool check_pairs(const args *a)
 }
 
 typedef struct counter {
+    int64_t done, frames;
     double began;
     int64_t first; // that were there already; -1: not yet known
     bool terminal;
@@ -199,6 +201,8 @@ static void show_progress(void *context, int64_t done, int64_t frames)
 {
     counter *c = context;
     char left[32] = "";
+    c->done = done;
+    c->frames = frames;
     if (c->first < 0) {
         c->first = done;
         c->began = wall_clock();
@@ -216,6 +220,20 @@ static void show_progress(void *context, int64_t done, int64_t frames)
     }
 }
 
+static int end_early(const counter *c, const char *out)
+{
+    if (c == NULL || c->frames == 0) {
+        say_usage("stopped before %s was finished; run it again to make it", out);
+    } else {
+        if (c->terminal && c->done > c->first && c->done < c->frames) {
+            fputc('\n', stderr);
+        }
+        say_usage("stopped; %lld of %lld pictures are there, run it again to go on",
+                  (long long)c->done, (long long)c->frames);
+    }
+    return 128 + signal_came();
+}
+
 static int make_movie(const args *a, const rp_render *render, const char *mp4)
 {
     bool wrong = false;
@@ -229,6 +247,9 @@ static int make_movie(const args *a, const rp_render *render, const char *mp4)
         return EXIT_USAGE;
     }
     const rp_result result = rp_render_movie(render, &def, mp4);
+    if (result == RP_ERR_STOPPED) {
+        return end_early(&c, mp4);
+    }
     if (result != RP_OK) {
         return say_error(result, false);
     }
@@ -247,6 +268,8 @@ static int render_main(const args *a)
         return EXIT_USAGE;
     }
     rp_render *render;
+    def.stop = signal_stops;
+    signals_catch();
     rp_result result = rp_render_open(a->operand[0], &def, &render);
     if (result != RP_OK) {
         return say_error(result, false);
@@ -255,7 +278,7 @@ static int render_main(const args *a)
     if (movie) {
         status = make_movie(a, render, out);
     } else if ((result = rp_render_frame(render, frame, out)) != RP_OK) {
-        status = say_error(result, false);
+        status = result == RP_ERR_STOPPED ? end_early(NULL, out) : say_error(result, false);
     } else {
         say("%s shows %s", out, a->operand[0]);
     }

@@ -39,7 +39,12 @@ typedef struct rp_render_def {
     bool legend;     ///< what the colours mean, at the right; grains have none
     bool stamp;      ///< the simulated time, below
     rp_plot plot;
-    int threads;     ///< 0: as many as the process may use
+    int threads; ///< 0: as many as the process may use
+    /// Asked now and then, by any of the threads: once it says true, and goes on to say so,
+    /// pictures and movies end with RP_ERR_STOPPED and leave nothing half-written. NULL: they go
+    /// on.
+    bool (*stop)(void *context);
+    void *stop_context;
     uint32_t cookie; ///< filled in by rp_default_render_def()
 } rp_render_def;
 
@@ -74,6 +79,7 @@ RP_API rp_movie_def rp_default_movie_def(void);
 /// A movie (H.264 in MP4) of a run, by the ffmpeg program. Pictures go to NAME.frames beside
 /// NAME.mp4; those that are there already and show the same are kept. The movie is whole or as it
 /// was.
+/// Pictures that are finished stay when it is stopped.
 /// @return RP_ERR_FILE when there is no ffmpeg, before anything is drawn, or when it fails
 RP_API rp_result rp_render_movie(const rp_render *render, const rp_movie_def *def, const char *mp4);
 

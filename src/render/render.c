@@ -99,6 +99,8 @@ static rp_shot make_shot(const rp_render_def *def)
     shot.effort.samples = def->samples > 0 ? def->samples : def->preview ? 1 : 64;
     shot.effort.bounces = 2;
     shot.effort.quick = def->preview;
+    shot.effort.stop = def->stop;
+    shot.effort.stop_context = def->stop_context;
     shot.effort.threads = def->threads > 0 ? def->threads : rp_default_threads();
     memcpy(shot.ground_color, FLOOR, sizeof FLOOR);
     return shot;
@@ -265,6 +267,9 @@ rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *pn
     RP_TRY(rp_show_find(render, &frame, path));
     if (strcmp(path, png) == 0) {
         return rp_fail(RP_ERR_ARGUMENT, "the picture would take the place of its frame, %s", path);
+    }
+    if (rp_effort_ends(&render->shot.effort)) {
+        return rp_fail(RP_ERR_STOPPED, "stopped before %s was begun", png);
     }
     rp_canvas canvas = {width, height, malloc((size_t)width * (size_t)height * 3)};
     if (canvas.rgb == NULL) {

@@ -102,7 +102,10 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
                                 lens.width, lens.height);
     if (result == RP_OK) {
         rp_trace(stage, &lens, &shot->effort, shot->mood, image);
-        for (size_t i = 0; i < pixels; i++) {
+        if (rp_effort_ends(&shot->effort)) {
+            result = rp_fail(RP_ERR_STOPPED, "stopped before the picture was finished");
+        }
+        for (size_t i = 0; result == RP_OK && i < pixels; i++) {
             rp_tone_bytes(image[i], &rgb[3 * i]);
         }
     }

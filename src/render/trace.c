@@ -307,6 +307,9 @@ static void tile(void *context, int64_t number, int thread)
     const work *w = context;
     const int x0 = (int)(number % w->tiles_across) * TILE,
               y0 = (int)(number / w->tiles_across) * TILE;
+    if (rp_effort_ends(w->effort)) {
+        return;
+    }
     for (int y = y0; y < y0 + TILE && y < w->lens->height; y++) {
         for (int x = x0; x < x0 + TILE && x < w->lens->width; x++) {
             w->image[(size_t)y * (size_t)w->lens->width + (size_t)x] = pixel(w, x, y);

@@ -20,11 +20,19 @@ typedef struct rp_effort {
     int bounces; // of light, between matte things
     bool quick;  // no light but the sun is followed; what the sky gives is guessed
     int threads;
+    bool (*stop)(void *context); // asked by every thread: leave the rest undone; NULL: never
+    void *stop_context;
 } rp_effort;
+
+static inline bool rp_effort_ends(const rp_effort *e)
+{
+    return e->stop != NULL && e->stop(e->stop_context);
+}
 
 // What is shown of data must be told apart more than it must be pretty.
 typedef enum rp_mood { RP_MOOD_SUN, RP_MOOD_CHART } rp_mood;
 
-// Linear light into image[height][width], from the top.
+// Linear light into image[height][width], from the top. Where the effort ends it is left
+// unfinished.
 void rp_trace(const rp_scenery *stage, const rp_lens *lens, const rp_effort *effort, rp_mood mood,
               vec *image);

@@ -8,7 +8,9 @@ Without ffmpeg the tests of movies are skipped, unless CI=true.
 
 import json
 import os
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -84,6 +86,17 @@ def green(r, g, b):
     return g > 1.5 * r and g > 1.5 * b
 
 
+def catches(process, number):
+    """Waits until a process has a handler for a signal."""
+    for _ in range(3000):
+        with open("/proc/%d/status" % process.pid) as file:
+            mask = next(line.split()[1] for line in file if line.startswith("SigCgt"))
+        if int(mask, 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
+    raise AssertionError("no handler for signal %d" % number)
+
+
 def full(kilobytes):
     """What a shell runs before a command that is to find a disk without room: no file may grow beyond this."""
     return "ulimit -f %d; trap '' XFSZ; exec " % kilobytes
@@ -120,6 +133,25 @@ class Pictures(unittest.TestCase):
         done = subprocess.run(command, cwd=cls.folder.name, capture_output=True, text=True, timeout=300, env=env, user=user)
         assert done.returncode == status, "%s: %d, want %d\n%s" % (args, done.returncode, status, done.stderr)
         return done.stderr
+
+    @classmethod
+    def start(cls, *args, path=None):
+        env = dict(os.environ, PATH=path) if path is not None else None
+        return subprocess.Popen([REPOSE, *args], cwd=cls.folder.name, stderr=subprocess.PIPE, text=True, env=env)
+
+    def stopped(self, process, number):
+        """What it says when a signal comes; it must end soon, with the usual status."""
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 128 + number, said)
+        return said
+
+    def wait_for(self, *names):
+        for _ in range(3000):
+            if os.path.exists(self.at(*names)):
+                return
+            time.sleep(0.01)
+        self.fail("no " + "/".join(names))
 
     def picture(self, name, *args, run="solid"):
         quick = QUICK[:1] if "--size" in args else QUICK
@@ -254,6 +286,14 @@ class Pictures(unittest.TestCase):
         self.assertLess(max(changed), 40)
         self.assertIn("--plot: want yield", self.repose("render", "solid", "--plot", "stress", status=2))
 
+    def test_a_signal_ends_a_picture(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            process = self.start("render", "solid", "-o", "long.png", "--samples", "65536")
+            catches(process, number)
+            said = self.stopped(process, number)
+            self.assertIn("stopped before long.png was finished; run it again", said)
+            self.assertEqual([n for n in os.listdir(self.at()) if n.startswith("long.png")], [])
+
     def test_options_that_would_do_nothing(self):
         for option in ("--frames", "2:3"), ("--every", "2"), ("--fps", "10"):
             said = self.repose("render", "solid", *QUICK, *option, "-o", "nothing.png", status=2)
@@ -355,6 +395,31 @@ class Movies(Pictures):
         os.utime(self.at("solid", "frames", "frame.000002.hdf"), (time.time() + 9, time.time() + 9))
         said = self.repose("render", "solid", "--movie", *QUICK, "--color", "speed", "-o", "m.mp4", "--every", "2")
         self.assertIn("2 of 3 pictures are there already", said)
+
+    def test_a_signal_ends_a_movie(self):
+        args = "render", "solid", "--movie", "--size", "96x64", "--samples", "512", "--threads", "1", "-o", "early.mp4"
+        process = self.start(*args)
+        self.wait_for("early.frames", "frame.000000.png")
+        said = self.stopped(process, signal.SIGTERM)
+        self.assertRegex(said, "stopped; [1-4] of 5 pictures are there, run it again to go on")
+        done = re.search("stopped; ([1-4])", said)[1]
+        left = sorted(os.listdir(self.at("early.frames")))
+        self.assertEqual(left, ["frame.00000%d.png" % i for i in range(int(done))] + ["settings.txt"])
+        self.assertFalse(os.path.exists(self.at("early.mp4.tmp")))
+        self.assertIn(done + " of 5 pictures are there already", self.repose(*args))
+        # while ffmpeg works: it ends too, and its half of a movie goes
+        os.makedirs(self.at("slow"), exist_ok=True)
+        with open(self.at("slow", "ffmpeg"), "w") as file:
+            file.write("#!/bin/sh\nfor last; do :; done\necho $$ >pid.tmp\nmv pid.tmp pid\necho half >\"$last\"\nexec sleep 200\n")
+        os.chmod(self.at("slow", "ffmpeg"), 0o755)
+        process = self.start("render", "solid", "--movie", *QUICK, "-o", "late.mp4",
+                             path=self.at("slow") + ":" + os.environ["PATH"])
+        self.wait_for("pid")
+        said = self.stopped(process, signal.SIGINT)
+        self.assertIn("stopped; 5 of 5 pictures are there, run it again to go on", said)
+        self.assertEqual([n for n in os.listdir(self.at()) if n.startswith("late.mp4")], [])
+        with open(self.at("pid")) as file:
+            self.assertFalse(os.path.exists("/proc/" + file.read().strip()))
 
     def test_without_ffmpeg(self):
         said = self.repose("render", "solid", "--movie", *QUICK, "-o", "none.mp4", status=4, path="/nowhere")
