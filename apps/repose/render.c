@@ -253,7 +253,19 @@ static int make_movie(const args *a, const rp_render *render, const char *mp4)
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    say("%s shows %s", mp4, a->operand[0]);
+    say("%s shows %lld frames of %s", mp4, (long long)c.frames, a->operand[0]);
+    return EXIT_DONE;
+}
+
+static int make_picture(const args *a, const rp_render *render, int64_t frame, const char *png)
+{
+    double time = 0.0;
+    rp_result result = rp_render_frame(render, frame, png);
+    result = result == RP_OK ? rp_render_which(render, &frame, &time) : result;
+    if (result != RP_OK) {
+        return result == RP_ERR_STOPPED ? end_early(NULL, png) : say_error(result, false);
+    }
+    say("%s shows frame %lld of %s, at %.6g s", png, (long long)frame, a->operand[0], time);
     return EXIT_DONE;
 }
 
@@ -270,18 +282,11 @@ static int render_main(const args *a)
     rp_render *render;
     def.stop = signal_stops;
     signals_catch();
-    rp_result result = rp_render_open(a->operand[0], &def, &render);
+    const rp_result result = rp_render_open(a->operand[0], &def, &render);
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    int status = EXIT_DONE;
-    if (movie) {
-        status = make_movie(a, render, out);
-    } else if ((result = rp_render_frame(render, frame, out)) != RP_OK) {
-        status = result == RP_ERR_STOPPED ? end_early(NULL, out) : say_error(result, false);
-    } else {
-        say("%s shows %s", out, a->operand[0]);
-    }
+    const int status = movie ? make_movie(a, render, out) : make_picture(a, render, frame, out);
     rp_render_close(render);
     return status;
 }

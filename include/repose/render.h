@@ -64,6 +64,11 @@ RP_API void rp_render_close(rp_render *render);
 /// @param frame its number; of a single frame -1 will do, and of a run that is the last one
 RP_API rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *png);
 
+/// Which frame a picture would show, and when it was.
+/// @param[in,out] frame as for rp_render_frame(); its number afterwards
+/// @param[out] time [s]
+RP_API rp_result rp_render_which(const rp_render *render, int64_t *frame, double *time);
+
 /// Which frames a movie shows, and how fast.
 typedef struct rp_movie_def {
     int64_t first, last; ///< -1 as the last: the run's last

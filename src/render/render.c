@@ -244,17 +244,34 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     return result;
 }
 
+static rp_result look_up(const char *path, rp_frame_info *info)
+{
+    rp_frame *frame;
+    RP_TRY(rp_frame_open(path, &frame));
+    rp_frame_get_info(frame, info);
+    rp_frame_close(frame);
+    return RP_OK;
+}
+
+rp_result rp_render_which(const rp_render *render, int64_t *frame, double *time)
+{
+    char path[RP_SHOW_PATH];
+    rp_frame_info info;
+    RP_TRY(rp_show_find(render, frame, path));
+    RP_TRY(look_up(path, &info));
+    *frame = render->record != NULL ? *frame : info.frame;
+    *time = info.time;
+    return RP_OK;
+}
+
 static rp_result draw_words(const rp_render *render, const char *path, rp_canvas *canvas)
 {
     if (render->def.legend && render->def.plot == RP_PLOT_NONE) {
         rp_legend_draw(canvas, &render->quantity);
     }
     if (render->def.stamp && render->def.plot == RP_PLOT_NONE) { // a diagram has it in its key
-        rp_frame *frame;
         rp_frame_info info;
-        RP_TRY(rp_frame_open(path, &frame));
-        rp_frame_get_info(frame, &info);
-        rp_frame_close(frame);
+        RP_TRY(look_up(path, &info));
         rp_legend_stamp(canvas, info.time, info.fps);
     }
     return RP_OK;

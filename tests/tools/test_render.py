@@ -286,6 +286,13 @@ class Pictures(unittest.TestCase):
         self.assertLess(max(changed), 40)
         self.assertIn("--plot: want yield", self.repose("render", "solid", "--plot", "stress", status=2))
 
+    def test_the_last_words_name_the_frame_and_its_time(self):
+        self.assertIn("w.png shows frame 4 of solid, at 0.133333 s", self.repose("render", "solid", *QUICK, "-o", "w.png"))
+        self.assertIn("w.png shows frame 3 of solid, at 0.1 s",
+                      self.repose("render", "solid", "--frame", "3", "--plot", "yield", "-o", "w.png"))
+        single = "solid/frames/frame.000000.hdf"
+        self.assertIn("w.png shows frame 0 of %s, at 0 s" % single, self.repose("render", single, *QUICK, "-o", "w.png"))
+
     def test_a_signal_ends_a_picture(self):
         for number in signal.SIGINT, signal.SIGTERM:
             process = self.start("render", "solid", "-o", "long.png", "--samples", "65536")
@@ -374,6 +381,7 @@ class Movies(Pictures):
     def test_movie(self):
         said = self.repose("render", "solid", "--movie", "--preview", "--size", "97x63", "-o", "m.mp4")
         self.assertIn("picture 5 of 5", said)
+        self.assertIn("m.mp4 shows 5 frames of solid", said)
         probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", self.at("m.mp4")],
                                capture_output=True, text=True)
         stream = json.loads(probe.stdout)["streams"][0]
