@@ -88,10 +88,11 @@ RP_API rp_movie_def rp_default_movie_def(void);
 /// @return RP_ERR_FILE when there is no ffmpeg, before anything is drawn, or when it fails
 RP_API rp_result rp_render_movie(const rp_render *render, const rp_movie_def *def, const char *mp4);
 
-/// Particles that come from elsewhere. A 2D world is seen from the front, a 3D world from a little
-/// above. With only an eye given, the camera looks at the middle of the particles; with only a
-/// place to look at, it keeps its direction and distance. Particles that are not at a finite place,
-/// or more than 1e9 m away, are left out; where there is none, the picture shows empty ground.
+/// Particles that come from elsewhere. A 2D world is seen straight from the front, without
+/// perspective unless fov or an eye is given, a 3D world from a little above. With only an eye
+/// given, the camera looks at the middle of the particles; with only a place to look at, it keeps
+/// its direction and distance. Particles that are not at a finite place, or more than 1e9 m away,
+/// are left out; where there is none, the picture shows empty ground.
 /// @param position [count][3] [m]; in 2D the third component is ignored
 /// @param id [count], decides the colour of each grain; NULL: its index does
 /// @param dimension 2 or 3

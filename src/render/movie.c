@@ -60,10 +60,11 @@ static void describe(const movie *m, char *out, size_t size)
         out, size,
         "repose %s\nrun %s\nsize %d %d\nsamples %d\npreview %d\neye %.17g %.17g %.17g\nlook %.17g "
         "%.17g %.17g\nfov %.17g\nradius %.17g\nshutter %.17g\ncolor %s %.17g %.17g\nlegend %d\n"
-        "time %d\nplot %d\n",
+        "time %d\nplot %d\nparallel %d\n",
         RP_VERSION, m->render->path, d->width, d->height, m->render->shot.effort.samples,
         d->preview, v->eye[0], v->eye[1], v->eye[2], v->look[0], v->look[1], v->look[2], v->fov,
-        d->radius, d->shutter, q->name, q->low, q->high, d->legend, d->stamp, (int)d->plot);
+        d->radius, d->shutter, q->name, q->low, q->high, d->legend, d->stamp, (int)d->plot,
+        v->parallel);
 }
 
 static bool same_text(const char *path, const char *text)

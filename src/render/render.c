@@ -233,6 +233,7 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     RP_TRY(rp_show_read(render, path, &crowd));
     rp_result result = RP_OK;
     if (render->record != NULL) {
+        shot.cuts = rp_props_cuts(render->record, &shot.view, frame, shot.cut);
         result =
             rp_props_make(render->record, &shot.view, frame, render->def.shutter, &prop, &props);
     }

@@ -50,6 +50,8 @@ rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double r
     const bool empty = crowd->count == 0;
     RP_TRY(rp_view_aim(v, (const double(*)[3])(empty ? corner : crowd->point),
                        empty ? 2 : crowd->count, radius, crowd->flat));
+    // a slice is seen as it is, unless somebody wants a lens
+    v->parallel = crowd->flat && !def->has_eye && !def->has_look && def->fov == 0.0;
     double apart = 0.0;
     for (int a = 0; a < 3; a++) {
         const double middle = 0.5 * (v->lower[a] + v->upper[a]);

@@ -44,6 +44,16 @@ collider { name = "floor", shape = half_space { point = {0, -1.5, 0}, normal = {
 """
 
 
+# A slice with a blue wall that is deep, and green slope without end.
+FLAT = """
+scene { title = "Flat", dimension = 2, dx = 0.04, fps = 30, frames = 2 }
+particles { material = material.sand {}, shape = box { min = {-0.4, 0.02, 0}, max = {0, 0.3, 0} } }
+collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, color = {0.9, 0.1, 0.1} }
+collider { name = "wall", shape = box { min = {0.4, 0, -1}, max = {0.5, 0.6, 1} }, color = {0, 0, 1} }
+collider { name = "slope", shape = half_space { point = {-0.45, 0, 0}, normal = {1, 0.3, 0} }, color = {0, 0.5, 0} }
+"""
+
+
 def read_png(path):
     """Width, height and rows of RGB tuples."""
     with open(path, "rb") as file:
@@ -113,6 +123,9 @@ class Pictures(unittest.TestCase):
         with open(cls.at("slope.lua"), "w") as file:
             file.write(SLOPE)
         cls.repose("run", "slope.lua", "-o", "slope", "--quiet")
+        with open(cls.at("flat.lua"), "w") as file:
+            file.write(FLAT)
+        cls.repose("run", "flat.lua", "-o", "flat", "--quiet")
         os.chmod(cls.folder.name, 0o755)
 
     @classmethod
@@ -211,6 +224,25 @@ class Pictures(unittest.TestCase):
         self.assertGreater(share(path, blue), 0.6)
         path = self.picture("floor.png", "--camera", "6,0,4/6,-1.5,0", run="slope")
         self.assertGreater(share(path, green), 0.5)
+
+    def test_a_slice_is_seen_straight_from_the_front(self):
+        path = self.picture("flat.png", "--size", "320x180", "--samples", "16", run="flat")
+        width, height, rows = read_png(path)
+        wall = [(min(x), max(x)) for x in ([x for x, p in enumerate(row) if blue(*p)] for row in rows) if len(x) > 2]
+        # upright, one face and no sides, six times as high as wide
+        self.assertLessEqual(max(a for a, b in wall) - min(a for a, b in wall), 1)
+        self.assertLessEqual(max(b for a, b in wall) - min(b for a, b in wall), 1)
+        self.assertAlmostEqual(len(wall) / (wall[9][1] - wall[9][0] + 1), 6, delta=0.5)
+        # the floor goes from side to side, and its line is level
+        def red(r, g, b):
+            return r > 1.5 * g and r > 1.5 * b and r - g > 70 and abs(g - b) < 25
+        tops = [min((y for y in range(height) if red(*rows[y][x])), default=height) for x in (0, 160, width - 1)]
+        self.assertLessEqual(max(tops) - min(tops), 1)
+        self.assertTrue(140 < tops[0] < 179, tops)
+        self.assertGreater(share(path, green), 0.005)  # from the front it would be no more than a line
+        # a lens, for those who want one
+        self.assertNotEqual(read_png(self.picture("lens.png", "--size", "320x180", "--samples", "16", "--fov", "30", run="flat"))[2],
+                            rows)
 
     def test_threads_do_not_change_the_picture(self):
         for threads in "1", "2":
