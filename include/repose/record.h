@@ -33,6 +33,11 @@ RP_API bool rp_record_frame(const rp_record *record, int64_t frame, char *path, 
 /// @param index 0 to rp_record_info.materials - 1
 RP_API const rp_material_def *rp_record_material(const rp_record *record, int index);
 
+/// The colour that the scene gives to its grains.
+/// @param[out] rgb sRGB, 0 to 1; untouched where there is none
+/// @return false: they have the colours of sand, or there is no such material
+RP_API bool rp_record_material_color(const rp_record *record, int index, double rgb[3]);
+
 /// A collider as pictures want it: the mesh stands where the pose is (0, 0, 0) unturned.
 typedef struct rp_record_collider {
     char name[32];

@@ -103,6 +103,9 @@ RP_API rp_result rp_render_points(const double *position, const uint64_t *id, in
 /// One of the three colours of sand, as the id of a grain draws it: amber, brown or white.
 /// @param[out] rgb sRGB
 RP_API void rp_grain_color(uint64_t id, unsigned char rgb[3]);
+/// The same for a material with a colour of its own: that one, a darker or a lighter one.
+/// @param color sRGB, 0 to 1
+RP_API void rp_grain_tint(const double color[3], uint64_t id, unsigned char rgb[3]);
 
 #ifdef __cplusplus
 }

@@ -190,6 +190,19 @@ static void measure(const rp_frame_group *group, int groups, double number, int 
     *mass = (float)(known ? group[(int)number].mass : 0.0);
 }
 
+// As pictures show it.
+static void paint(const rp_job *job, const rp_frame_group *group, int groups, double number,
+                  uint64_t id, unsigned char rgb[3])
+{
+    const bool known = number >= 0.0 && number < groups;
+    double color[3];
+    if (known && rp_record_material_color(job->record, group[(int)number].material, color)) {
+        rp_grain_tint(color, id, rgb);
+    } else {
+        rp_grain_color(id, rgb);
+    }
+}
+
 static rp_result read_chunk(const rp_job *job, const rp_frame *frame, const rp_frame_info *info,
                             const rp_frame_group *group, int groups, int64_t first, int64_t count,
                             double *scratch, rp_cargo *c)
@@ -218,7 +231,6 @@ static rp_result read_chunk(const rp_job *job, const rp_frame *frame, const rp_f
     }
     for (int64_t i = 0; i < count; i++) {
         c->id[first + i] = ids && scratch[i] >= 0.0 ? (uint64_t)scratch[i] : (uint64_t)(first + i);
-        rp_grain_color(c->id[first + i], c->color[first + i]);
     }
     if (sources) {
         RP_TRY(rp_frame_read(frame, "group", first, count, scratch));
@@ -226,6 +238,8 @@ static rp_result read_chunk(const rp_job *job, const rp_frame *frame, const rp_f
     for (int64_t i = 0; i < count; i++) {
         measure(group, groups, sources ? scratch[i] : -1.0, d, &c->radius[first + i],
                 &c->mass[first + i]);
+        paint(job, group, groups, sources ? scratch[i] : -1.0, c->id[first + i],
+              c->color[first + i]);
     }
     for (int k = 0; k < c->extras; k++) {
         rp_cargo_extra *e = &c->extra[k];

@@ -21,6 +21,7 @@ struct rp_record {
     rp_folder folder; // not locked
     rp_record_info info;
     rp_material_def *material;
+    double (*tint)[3]; // of each material's grains, sRGB; the first is -1 where there is none
     rp_record_collider *collider;
     rp_pose *pose; // [frame][collider], frames 0 to poses - 1
     int64_t poses;
@@ -118,11 +119,17 @@ static rp_result read_scene(rp_record *r, const json_t *scene)
         r->info.fov = DEGREE * number(camera, "fov", 30.0);
     }
     r->material = calloc(json_array_size(materials) + 1, sizeof *r->material);
-    if (r->material == NULL) {
+    r->tint = malloc((json_array_size(materials) + 1) * sizeof *r->tint);
+    if (r->material == NULL || r->tint == NULL) {
         return rp_fail(RP_ERR_MEMORY, "no memory for the materials of %s", r->folder.path);
     }
     for (size_t i = 0; i < json_array_size(materials); i++) {
-        r->material[i] = material_of(json_array_get(materials, i));
+        const json_t *m = json_array_get(materials, i);
+        r->material[i] = material_of(m);
+        r->tint[i][0] = -1.0;
+        if (json_array_size(json_object_get(m, "color")) == 3) {
+            vector(m, "color", r->tint[i]);
+        }
     }
     r->info.materials = (int)json_array_size(materials);
     return RP_OK;
@@ -336,6 +343,7 @@ void rp_record_close(rp_record *r)
         free(r->collider);
         free(r->pose);
         free(r->material);
+        free(r->tint);
         free(r);
     }
 }
@@ -352,6 +360,15 @@ static bool frame_path(const rp_record *r, int64_t frame, char *path, size_t siz
 bool rp_record_frame(const rp_record *r, int64_t frame, char *path, size_t size)
 {
     return frame >= 0 && frame_path(r, frame, path, size) && access(path, F_OK) == 0;
+}
+
+bool rp_record_material_color(const rp_record *r, int index, double rgb[3])
+{
+    if (index < 0 || index >= r->info.materials || r->tint[index][0] < 0.0) {
+        return false;
+    }
+    memcpy(rgb, r->tint[index], sizeof r->tint[index]);
+    return true;
 }
 
 const rp_material_def *rp_record_material(const rp_record *r, int index)

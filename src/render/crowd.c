@@ -116,14 +116,31 @@ double rp_radius_of_volume(double volume, int dimension)
     return dimension == 2 ? 1.3 * CLOSED * sqrt(volume) : CLOSED * cbrt(volume);
 }
 
-void rp_grain_color(uint64_t id, unsigned char rgb[3])
+// Which of the three shades a grain has: 0 as most, 1 dark, 2 light.
+static int shade_of(uint64_t id)
 {
-    static const unsigned char amber[3] = {225, 169, 95}, brown[3] = {107, 84, 30},
-                               white[3] = {255, 255, 255};
     // splitmix64
     uint64_t h = (id + 1) * UINT64_C(0x9e3779b97f4a7c15);
     h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
     const double u = (double)((h ^ h >> 31) >> 11) * 0x1p-53;
-    memcpy(rgb, u < 0.85 ? amber : u < 0.95 ? brown : white, 3);
+    return u < 0.85 ? 0 : u < 0.95 ? 1 : 2;
+}
+
+void rp_grain_color(uint64_t id, unsigned char rgb[3])
+{
+    static const unsigned char shade[3][3] = {
+        {225, 169, 95}, {107, 84, 30}, {255, 255, 255}}; // amber, brown, white
+    memcpy(rgb, shade[shade_of(id)], 3);
+}
+
+void rp_grain_tint(const double color[3], uint64_t id, unsigned char rgb[3])
+{
+    const double dark = 0.48, light = 0.65; // brown over amber, and how far to white
+    const int shade = shade_of(id);
+    for (int k = 0; k < 3; k++) {
+        const double c = fmin(fmax(color[k], 0.0), 1.0);
+        const double v = shade == 0 ? c : shade == 1 ? dark * c : c + light * (1.0 - c);
+        rgb[k] = (unsigned char)(255.0 * v + 0.5);
+    }
 }

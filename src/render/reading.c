@@ -41,6 +41,20 @@ static double radius_of(const rp_render *render, const rp_reading *r, double gro
                                     : 0.25 * r->info.dx;
 }
 
+// Grains have the colour of their material, where the scene gives it one.
+static void paint(const rp_render *render, const rp_reading *r, double group, double value,
+                  unsigned char rgb[3])
+{
+    const bool known = group >= 0.0 && group < r->groups && render->record != NULL;
+    double color[3];
+    if (known && render->quantity.kind == RP_QUANTITY_GRAINS &&
+        rp_record_material_color(render->record, r->group[(int)group].material, color)) {
+        rp_grain_tint(color, value >= 0.0 && value < 0x1p64 ? (uint64_t)value : 0, rgb);
+    } else {
+        rp_quantity_color(&render->quantity, value, rgb);
+    }
+}
+
 static rp_result read_chunk(const rp_render *render, rp_reading *r, int64_t first, int64_t count,
                             rp_crowd *crowd)
 {
@@ -61,7 +75,7 @@ static rp_result read_chunk(const rp_render *render, rp_reading *r, int64_t firs
         if (at == SIZE_MAX) {
             continue;
         }
-        rp_quantity_color(&render->quantity, r->number[i], crowd->color[at]);
+        paint(render, r, groups ? r->source[i] : -1.0, r->number[i], crowd->color[at]);
         crowd->radius[at] = (float)radius_of(render, r, groups ? r->source[i] : -1.0);
         for (int a = 0; a < 3 && crowd->velocity != NULL; a++) {
             const double v = moving && a < d ? r->scratch[i * d + a] : 0.0;

@@ -259,6 +259,9 @@ static const scene_key mesh_keys[] = {
      .sentence = "Young's modulus. Softer than real grains, so that steps can be longer."}, \
     {"poisson", TAKES_NUMBER, NULL, OPEN(-1, 0.5), .otherwise = "0.3", .sentence = "Poisson's ratio."}
 
+#define GRAINS_SENTENCE \
+    "Of most grains in pictures: red, green and blue, each 0 to 1 as in sRGB; a few are darker or lighter."
+
 static const scene_key sand_keys[] = {
     {"name", TAKES_STRING, .otherwise = "\"sand\"", .sentence = "For messages and frames; at most 31 bytes."},
     ELASTICITY,
@@ -278,11 +281,14 @@ static const scene_key sand_keys[] = {
     {"cohesion", TAKES_NUMBER, "Pa", NOT_NEGATIVE, .otherwise = "0", .sentence = "Strength without pressure, as of damp sand."},
     {"volume_correction", TAKES_BOOLEAN, .otherwise = "true",
      .sentence = "Undo the volume that sand gains when it separates and falls together again."},
+    {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .absent = "amber, with brown and white grains",
+     .sentence = GRAINS_SENTENCE},
 };
 
 static const scene_key elastic_keys[] = {
     {"name", TAKES_STRING, .otherwise = "\"elastic\"", .sentence = "For messages and frames; at most 31 bytes."},
     ELASTICITY,
+    {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .otherwise = "{0.3, 0.55, 0.68}", .sentence = GRAINS_SENTENCE},
 };
 
 static const scene_key particles_keys[] = {

@@ -416,6 +416,15 @@ class Exports(unittest.TestCase):
                 self.repose("export", "out", "--to", *to, "-o", out, status=4, before=full)
                 self.assertEqual({n: os.path.getsize(self.at(out, n)) for n in os.listdir(self.at(out))}, before)
 
+    def test_colours_of_materials(self):
+        with open(self.at("blue.lua"), "w") as file:
+            file.write("scene { dx = 0.04, frames = 1 }\nparticles { material = material.sand { color = {0, 0, 1} },\n"
+                       "            shape = box { min = {0, 0, 0}, max = {0.2, 0.2, 0.2} } }\n")
+        self.repose("run", "blue.lua", "-o", "blue", "--quiet")
+        self.repose("export", "blue", "--to", "ply", "-o", "blue-ply")
+        rows, _, _ = read_ply(self.at("blue-ply", "particles.0000.ply"))
+        self.assertEqual({(r["red"], r["green"], r["blue"]) for r in rows}, {(0, 0, 255), (0, 0, 122), (166, 166, 255)})
+
     def test_a_signal_ends_an_export(self):
         with open(self.at("many.lua"), "w") as file:
             file.write("scene { dx = 0.01, fps = 2000, frames = 5 }\n"
@@ -460,7 +469,7 @@ class Volumes(Exports):
     test_vtp_in_paraview = test_ply = test_z_up = test_csv = test_usd = None
     test_which_frames_and_columns = test_what_cannot_be_read_or_written = test_every_format_fails_well = None
     test_z_up_in_every_format = test_which_frames_in_every_format = test_colliders_are_where_they_were = None
-    test_a_signal_ends_an_export = None
+    test_a_signal_ends_an_export = test_colours_of_materials = None
 
     def test_blender_opens_volumes_points_and_meshes(self):
         done = subprocess.run([REPOSE, "export", "out", "--to", "vdb", "-o", "vdb"], cwd=self.folder.name,

@@ -325,6 +325,28 @@ class Pictures(unittest.TestCase):
         single = "solid/frames/frame.000000.hdf"
         self.assertIn("w.png shows frame 0 of %s, at 0 s" % single, self.repose("render", single, *QUICK, "-o", "w.png"))
 
+    def test_grains_have_the_colour_of_their_material(self):
+        def of(name, material):
+            with open(self.at(name + ".lua"), "w") as file:
+                file.write("scene { dx = 0.04, fps = 30, frames = 1 }\nparticles { material = %s,\n"
+                           "shape = box { min = {-0.1, 0, -0.1}, max = {0.1, 0.2, 0.1} } }\n" % material)
+            self.repose("run", name + ".lua", "-o", name, "--quiet")
+            return self.picture(name + ".png", run=name)
+        plain, tinted = of("untinted", "material.sand {}"), of("tinted", "material.sand { color = {0.1, 0.1, 0.9} }")
+        self.assertLess(share(plain, blue), 0.001)
+        self.assertGreater(share(tinted, blue), 0.15)
+        self.assertGreater(share(of("jelly", "material.elastic {}"), lambda r, g, b: b > 1.2 * r and b > 60), 0.15)
+        # a run of before there were colours, or whose scene is lost, has the colours of sand
+        path = self.at("tinted", "scene.resolved.json")
+        with open(path) as file:
+            scene = json.load(file)
+        self.assertEqual(scene["materials"][0].pop("color"), [0.1, 0.1, 0.9])
+        with open(path, "w") as file:
+            json.dump(scene, file)
+        self.assertLess(share(self.picture("before.png", run="tinted"), blue), 0.001)
+        # and goes on: the scene of the folder counts
+        self.repose("run", "-o", "tinted", "--resume", "--frames", "2", "--quiet")
+
     def test_a_signal_ends_a_picture(self):
         for number in signal.SIGINT, signal.SIGTERM:
             process = self.start("render", "solid", "-o", "long.png", "--samples", "65536")

@@ -740,20 +740,33 @@ static void a_full_disk_leaves_the_old_picture(void)
     CHECK_HELPER(close_folder(2));
 }
 
-TEST_MAIN(TEST(a_sphere_is_round_centred_and_of_the_right_size),
-          TEST(the_default_camera_frames_the_particles),
-          TEST(a_place_to_look_at_moves_the_camera_along),
-          TEST(grains_have_three_colours_in_their_shares),
-          TEST(the_id_of_a_particle_decides_its_colour),
-          TEST(the_order_of_particles_does_not_change_the_picture),
-          TEST(nearer_particles_hide_farther_ones),
-          TEST(up_is_up_right_is_right_and_light_comes_from_the_upper_left),
-          TEST(a_ball_throws_its_shadow_to_the_right), TEST(a_flat_world_is_seen_from_the_front),
-          TEST(odd_clouds_are_drawn), TEST(odd_cameras_are_no_trouble),
-          TEST(particles_that_are_nowhere_are_left_out),
-          TEST(nothing_at_all_is_a_picture_of_empty_ground), TEST(bad_values_are_named),
-          TEST(the_picture_of_a_frame_is_that_of_its_particles),
-          TEST(an_empty_frame_is_a_picture_of_empty_ground),
-          TEST(a_frame_that_cannot_be_read_is_named),
-          TEST(a_picture_that_cannot_be_written_leaves_nothing_behind),
-          TEST(a_full_disk_leaves_the_old_picture))
+// A tint that takes another draw than the colours of sand would change which grains are dark.
+static void a_tint_has_the_shades_of_sand(void)
+{
+    const double color[3] = {0.2, 0.4, 0.8};
+    for (uint64_t id = 0; id < 1000; id++) {
+        unsigned char sand[3], tint[3];
+        rp_grain_color(id, sand);
+        rp_grain_tint(color, id, tint);
+        const int bright = tint[0] + tint[1] + tint[2], usual = 51 + 102 + 204;
+        check_context("grain %d", (int)id);
+        CHECK(sand[0] == 225 ? bright == usual : sand[0] == 107 ? bright < usual : bright > usual);
+        CHECK(tint[0] < tint[1] && tint[1] < tint[2]);
+    }
+}
+
+TEST_MAIN(
+    TEST(a_tint_has_the_shades_of_sand), TEST(a_sphere_is_round_centred_and_of_the_right_size),
+    TEST(the_default_camera_frames_the_particles), TEST(a_place_to_look_at_moves_the_camera_along),
+    TEST(grains_have_three_colours_in_their_shares), TEST(the_id_of_a_particle_decides_its_colour),
+    TEST(the_order_of_particles_does_not_change_the_picture),
+    TEST(nearer_particles_hide_farther_ones),
+    TEST(up_is_up_right_is_right_and_light_comes_from_the_upper_left),
+    TEST(a_ball_throws_its_shadow_to_the_right), TEST(a_flat_world_is_seen_from_the_front),
+    TEST(odd_clouds_are_drawn), TEST(odd_cameras_are_no_trouble),
+    TEST(particles_that_are_nowhere_are_left_out),
+    TEST(nothing_at_all_is_a_picture_of_empty_ground), TEST(bad_values_are_named),
+    TEST(the_picture_of_a_frame_is_that_of_its_particles),
+    TEST(an_empty_frame_is_a_picture_of_empty_ground), TEST(a_frame_that_cannot_be_read_is_named),
+    TEST(a_picture_that_cannot_be_written_leaves_nothing_behind),
+    TEST(a_full_disk_leaves_the_old_picture))

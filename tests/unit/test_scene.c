@@ -288,6 +288,9 @@ static void defaults_are_those_of_the_library(void)
     CHECK(json_is_false(at(r, "materials", 0, "hardening")));
     CHECK_NEAR(json_real_value(at(r, "materials", 1, "density")), elastic.density, 0.0);
     CHECK_NEAR(json_real_value(at(r, "materials", 1, "young")), elastic.young, 0.0);
+    // a solid does not look like sand, unless the scene says so
+    CHECK(json_is_null(at(r, "materials", 0, "color")));
+    CHECK_EQUAL(json_array_size(at(r, "materials", 1, "color")), 3);
     const char *const h[] = {"h0", "h1", "h2", "h3"};
     for (int i = 0; i < 4; i++) {
         const json_t *value = json_object_get(at(r, "materials", 2, "hardening"), h[i]);
@@ -368,6 +371,8 @@ static void mistakes_are_named_with_their_line(void)
          "want yield_fit or friction_coefficient, got both"},
         {START "material.sand { friction_angle = 30, hardening = true }",
          "test.lua:2: material.sand.friction_angle: want none with hardening"},
+        {START "material.sand { color = {0.5, 2, 0} }", "material.sand.color"},
+        {START "material.elastic { color = 'red' }", "material.elastic.color"},
         {START "material.sand { name = ('x'):rep(32) }",
          "material.sand.name: want at most 31 bytes"},
         {START
