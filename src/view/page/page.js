@@ -13,6 +13,7 @@ const state = {
   shown: null,          // of the frame on the screen
   asked: null,          // the newest request: "frame color"
   open: 0,              // requests without an answer
+  undrawn: 0,           // frames since the last picture
   queue: [],            // frames that came before their time
   due: 0,
   ranges: {},           // of each colour: what was seen, or { fixed: true }
@@ -121,8 +122,8 @@ function pump() {
   const last = state.status?.last ?? -1;
   if (!state.connected || last < 0) return;
   if (state.playing) {
-    // a few ahead, so that the next is here when its time comes
-    while (state.open + state.queue.length < 3) {
+    // a few ahead, so that the next is here when its time comes; where drawing is slow, it is waited for
+    while (state.open + state.queue.length < 3 && state.undrawn < 3) {
       let next = (state.asked_frame ?? -1) + 1;
       if (next > last && state.loop && is_over() && last > 0) next = 0;
       if (next > last) break;
@@ -138,7 +139,7 @@ function pump() {
 function show({ message, data, offset }) {
   stage.set_frame(message, data, offset);
   state.shown = message;
-  state.came_at = performance.now();
+  if (stage.gl) state.undrawn++;
   if (state.playing) state.want = message.frame;
   note_bounds(message);
   show_colors(message.colors);
@@ -391,6 +392,8 @@ function close_particle() {
 }
 
 stage.drawn = () => {
+  state.undrawn = 0;
+  pump();
   const at = stage.marked && stage.project(stage.marked);
   $("ring").hidden = !at;
   if (at) { $("ring").style.left = `${at[0]}px`; $("ring").style.top = `${at[1]}px`; }
@@ -439,7 +442,7 @@ function order(message) { if (link.send(message)) state.open++; }
 // ---- what comes from the server ----
 
 const link = new Link({
-  open() { state.connected = true; state.open = 0; state.asked = null; state.queue = []; say_state(); },
+  open() { state.connected = true; state.open = state.undrawn = 0; state.asked = null; state.queue = []; say_state(); },
   lost() { state.connected = false; state.open = 0; state.asked = null; state.playing = false; state.queue = []; say_state(); },
   status(message) {
     const before = state.status;

@@ -167,6 +167,8 @@ export class Stage {
     this.middle = [0, 0, 0];
     this.frame = null;        // the message that is shown
     this.meshes = [];
+    this.new_places = [];
+    this.new_values = [];
     this.plane = null;        // { normal, offset }
     this.outlines = true;
     this.range = [0, 1];
@@ -207,7 +209,8 @@ export class Stage {
     this.mesh = program(MESH_VERTEX, MESH_FRAGMENT);
     this.places = gl.createBuffer();
     this.values = gl.createBuffer();
-    this.places_size = this.values_size = 0;
+    this.new_places = [];
+    this.new_values = [];
     this.array = gl.createVertexArray();
     this.empty = gl.createVertexArray();
     this.palette = gl.createTexture();
@@ -243,34 +246,48 @@ export class Stage {
     this.dirty = true;
   }
 
-  // Codes that are new: all of them, those of some blocks, or none.
-  upload(buffer, had, about, comps, message, data, offset) {
-    const gl = this.gl, count = message.count * comps;
+  // Codes that are new: all of them, those of some blocks, or none. They go to the graphics card when they are drawn; what
+  // another frame replaced before never goes.
+  upload(buffer, waiting) {
+    const gl = this.gl;
+    gl.bindVertexArray(null);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    if (about.codes === "all") {
-      gl.bufferData(gl.ARRAY_BUFFER, new Uint16Array(data, offset, count), gl.DYNAMIC_DRAW);
-      return 2 * count;
+    for (const { message, about, comps, data, offset } of waiting) {
+      const count = message.count * comps;
+      if (about.codes === "all") {
+        gl.bufferData(gl.ARRAY_BUFFER, new Uint16Array(data, offset, count), gl.DYNAMIC_DRAW);
+        continue;
+      }
+      let used = 0;
+      for (const block of about.blocks) {
+        const first = block * message.block * comps, size = Math.min(message.block * comps, count - first);
+        gl.bufferSubData(gl.ARRAY_BUFFER, 2 * first, new Uint16Array(data, offset + used, size));
+        used += 2 * size;
+      }
     }
-    let used = 0;
-    for (const block of about.codes === "blocks" ? about.blocks : []) {
-      const first = block * message.block * comps, size = Math.min(message.block * comps, count - first);
-      gl.bufferSubData(gl.ARRAY_BUFFER, 2 * first, new Uint16Array(data, offset + used, size));
-      used += 2 * size;
-    }
-    return used;
+    waiting.length = 0;
+  }
+
+  // @returns the bytes that were for it
+  take(waiting, message, about, comps, data, offset) {
+    if (about.codes === "same") return 0;
+    if (about.codes === "all") waiting.length = 0;
+    waiting.push({ message, about, comps, data, offset });
+    if (about.codes === "all") return 2 * comps * message.count;
+    return about.blocks.reduce((sum, b) => sum + 2 * comps * Math.min(message.block, message.count - b * message.block), 0);
   }
 
   set_frame(message, data, offset) {
-    const first = this.frame === null;
-    offset += this.upload(this.places, 0, message.places, 3, message, data, offset);
-    this.upload(this.values, 0, message.colors, 1, message, data, offset);
+    offset += this.take(this.new_places, message, message.places, 3, data, offset);
+    this.take(this.new_values, message, message.colors, 1, data, offset);
     for (const [number, p] of Object.entries(message.poses)) {
       const mesh = this.meshes[number];
       if (mesh) { mesh.position = p.slice(0, 3); mesh.rotation = p.slice(3); }
     }
     this.frame = message;
     this.dirty = true;
-    return first;
+    // a page that is not seen draws nothing, and must not keep all that comes
+    if (this.gl && this.new_places.length + this.new_values.length > 32) { this.upload(this.places, this.new_places); this.upload(this.values, this.new_values); }
   }
 
   forget() {
@@ -435,6 +452,8 @@ export class Stage {
   draw(level) {
     const gl = this.gl, m = this.frame, [thin, share] = LEVELS[level];
     this.resize(share);
+    this.upload(this.places, this.new_places);
+    this.upload(this.values, this.new_values);
     const { matrix, eye, near, far, f } = this.matrices();
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target.frame);
