@@ -203,7 +203,7 @@ export class Plots {
   say({ key, plot, lines }) {
     const t = this.table, row = t.row_of(this.hover ?? this.frame), words = [];
     plot.lines.forEach(([name, label], i) => {
-      const value = row < 0 ? null : plot.stacked ? t.columns[name][row] : lines[i][row];
+      const value = row < 0 ? null : plot.stacked ? t.columns[name][row] : lines[i][Math.min(row, lines[i].length - 1)];
       words.push([INK[i], `${label} ${number(value)}`]);
     });
     let title = plot.title + (plot.unit ? ` [${plot.unit}]` : "");
