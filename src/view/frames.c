@@ -374,10 +374,10 @@ static json_t *describe_colors(const rp_sheet *s)
     static const char *const kind[] = {"grains", "numbers", "classes"};
     json_t *about = describe_lattice(s, 1), *labels = json_array();
     for (int i = 0; i < 8 && s->colors.label[i][0] != '\0'; i++) {
-        json_array_append_new(labels, json_string(s->colors.label[i]));
+        json_array_append_new(labels, rp_json_text(s->colors.label[i]));
     }
-    json_object_set_new(about, "name", json_string(s->color));
-    json_object_set_new(about, "unit_name", json_string(s->colors.unit));
+    json_object_set_new(about, "name", rp_json_text(s->color));
+    json_object_set_new(about, "unit_name", rp_json_text(s->colors.unit));
     json_object_set_new(about, "kind", json_string(kind[s->colors.kind]));
     json_object_set_new(about, "low", rp_json_number(s->low));
     json_object_set_new(about, "high", rp_json_number(s->high));
@@ -519,8 +519,9 @@ static rp_result describe_particle(const opener *o, int64_t row, json_t *columns
             json_array_append_new(list, rp_json_number(value[k]));
         }
         json_array_append_new(columns,
-                              json_pack("{s:s, s:s, s:s, s:o}", "name", column.name, "unit",
-                                        column.unit, "sentence", column.sentence, "values", list));
+                              json_pack("{s:o, s:o, s:o, s:o}", "name", rp_json_text(column.name),
+                                        "unit", rp_json_text(column.unit), "sentence",
+                                        rp_json_text(column.sentence), "values", list));
     }
     return RP_OK;
 }

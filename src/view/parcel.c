@@ -71,6 +71,18 @@ void rp_parcel_release(rp_parcel *parcel)
     *parcel = (rp_parcel){0};
 }
 
+json_t *rp_json_text(const char *text)
+{
+    json_t *json = json_string(text);
+    char *plain = json == NULL ? strdup(text) : NULL;
+    for (char *c = plain; c != NULL && *c != '\0'; c++) {
+        *c = (unsigned char)*c >= 0x80 ? '?' : *c;
+    }
+    json = json == NULL && plain != NULL ? json_string(plain) : json;
+    free(plain);
+    return json != NULL ? json : json_null();
+}
+
 rp_parcel rp_parcel_text(json_t *json)
 {
     rp_parcel parcel = {0};

@@ -33,6 +33,10 @@ size_t rp_parcel_copy(const rp_parcel *parcel, size_t offset, void *out, size_t 
 rp_parcel rp_parcel_share(const rp_parcel *parcel);
 void rp_parcel_release(rp_parcel *parcel);
 
+// Text as JSON has it: what is not UTF-8, such as the name of an odd folder, becomes question
+// marks.
+json_t *rp_json_text(const char *text);
+
 // Both take the JSON over; a parcel without pieces when memory runs out.
 rp_parcel rp_parcel_text(json_t *json);
 rp_parcel rp_parcel_binary(json_t *json, rp_blob *first, rp_blob *second);

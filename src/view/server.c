@@ -146,9 +146,9 @@ static void push_reply(rp_view *v, int slot, uint64_t serial, rp_parcel parcel)
 static rp_parcel trouble(const task *t)
 {
     static const char *const what[] = {"frame", "particle", "particle", "order"};
-    return rp_parcel_text(json_pack("{s:s, s:s, s:I, s:s}", "type", "trouble", "what",
+    return rp_parcel_text(json_pack("{s:s, s:s, s:I, s:o}", "type", "trouble", "what",
                                     what[t->message.want], "frame", (json_int_t)t->message.frame,
-                                    "sentence", rp_last_error()));
+                                    "sentence", rp_json_text(rp_last_error())));
 }
 
 // Lines that are new. @return false: there is no memory, they come the next time
@@ -471,8 +471,10 @@ static int write_some(rp_view *v, struct lws *wsi)
     if (c == NULL) {
         return -1;
     }
-    if (c->sending.piece[0] == NULL && !choose_parcel(v, c)) {
-        return 0;
+    while (c->sending.piece[0] == NULL) { // one that could not be made is empty
+        if (!choose_parcel(v, c)) {
+            return 0;
+        }
     }
     const size_t all = rp_parcel_size(&c->sending);
     const size_t size = rp_parcel_copy(&c->sending, c->sent, v->part + LWS_PRE, PART_BYTES);

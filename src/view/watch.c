@@ -136,8 +136,8 @@ static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list
         const rp_pose pose = rp_record_pose(record, i, 0.0);
         json_t *turn = json_pack("[f,f,f,f]", pose.rotation[0], pose.rotation[1], pose.rotation[2],
                                  pose.rotation[3]);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:b, s:I, s:I, s:o, s:o}", "name",
-                                              c->name, "look", look[c->look], "color",
+        json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:b, s:I, s:I, s:o, s:o}", "name",
+                                              rp_json_text(c->name), "look", look[c->look], "color",
                                               triple(c->color), "moves", c->moves, "vertices",
                                               (json_int_t)n, "triangles", (json_int_t)m, "position",
                                               triple(pose.position), "rotation", turn));
@@ -163,9 +163,10 @@ static json_t *list_columns(const rp_watch *w)
     for (int i = 0; i < info.columns; i++) {
         rp_frame_column_info column;
         if (rp_frame_column(frame, i, &column) == RP_OK) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i}", "name", column.name,
-                                                  "unit", column.unit, "sentence", column.sentence,
-                                                  "comps", column.comps));
+            json_array_append_new(
+                list, json_pack("{s:o, s:o, s:o, s:i}", "name", rp_json_text(column.name), "unit",
+                                rp_json_text(column.unit), "sentence",
+                                rp_json_text(column.sentence), "comps", column.comps));
         }
     }
     rp_frame_close(frame);
@@ -190,14 +191,14 @@ static void make_scene(rp_watch *w)
     json_t *resolved = load_json(w, "scene.resolved.json"), *colliders = json_array();
     json_t *params = json_object_get(resolved, "params"), *materials = json_array();
     for (int i = 0; i < info.materials; i++) {
-        json_array_append_new(materials, json_string(rp_record_material(w->record, i)->name));
+        json_array_append_new(materials, rp_json_text(rp_record_material(w->record, i)->name));
     }
     rp_blob *meshes = pack_meshes(w->record, info.colliders, colliders);
-    json_t *json =
-        json_pack("{s:s, s:I, s:s, s:s, s:i, s:f, s:o, s:o, s:o, s:o}", "type", "scene",
-                  "generation", (json_int_t)w->generation, "title", info.title, "folder", w->folder,
-                  "dimension", info.dimension, "fps", info.fps, "colliders", colliders, "materials",
-                  materials, "columns", list_columns(w), "ramp", ramp());
+    json_t *json = json_pack("{s:s, s:I, s:o, s:o, s:i, s:f, s:o, s:o, s:o, s:o}", "type", "scene",
+                             "generation", (json_int_t)w->generation, "title",
+                             rp_json_text(info.title), "folder", rp_json_text(w->folder),
+                             "dimension", info.dimension, "fps", info.fps, "colliders", colliders,
+                             "materials", materials, "columns", list_columns(w), "ramp", ramp());
     json_object_set(json, "params", params != NULL ? params : json_null());
     json_object_set_new(json, "camera",
                         info.has_camera
@@ -379,10 +380,10 @@ static void make_status(rp_watch *w, const rp_view_run *run)
     }
     const double left = going ? time_left(w, frames) : -1.0;
     const bool stopped = strcmp(o.state, "interrupted") == 0;
-    json_t *json =
-        json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:s}", "type", "status", "generation",
-                  (json_int_t)w->generation, "state", o.state, "sentence", o.sentence, "last",
-                  (json_int_t)w->last, "frames", (json_int_t)frames, "folder", w->folder);
+    json_t *json = json_pack("{s:s, s:I, s:s, s:o, s:I, s:I, s:o}", "type", "status", "generation",
+                             (json_int_t)w->generation, "state", o.state, "sentence",
+                             rp_json_text(o.sentence), "last", (json_int_t)w->last, "frames",
+                             (json_int_t)frames, "folder", rp_json_text(w->folder));
     json_object_set_new(json, "left",
                         left >= 0.0 ? json_integer((json_int_t)(left + 0.5)) : json_null());
     json_object_set_new(json, "can",

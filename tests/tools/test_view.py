@@ -190,7 +190,7 @@ class Case(unittest.TestCase):
 
     def stderr(self):
         self.said.flush()
-        with open("said", encoding="utf-8") as file:
+        with open("said", encoding="utf-8", errors="replace") as file:
             return file.read()
 
     def end(self, status=0, server=None):
@@ -297,6 +297,15 @@ class Serves(Case):
         s.ask(0)
         frame = s.ask(1)
         self.assertEqual((frame["places"]["codes"], frame["places"]["blocks"], frame["data"]), ("blocks", [], b""))
+        self.end()
+
+    def test_a_folder_with_an_odd_name(self):
+        # no UTF-8, which JSON cannot hold
+        self.run_heap()
+        os.rename(b"out", b"out \xff\"<b>")
+        s = self.page(self.view(os.fsdecode(b"out \xff\"<b>")))
+        self.assertEqual(s.wait("status")["folder"], 'out ?"<b>')
+        s.ask(1)
         self.end()
 
     def test_links_do_not_lead_out(self):

@@ -271,7 +271,11 @@ function show_colors(c) {
   const key = c.name;
   if (c.kind === "numbers") {
     const r = state.ranges[key] ??= { low: Infinity, high: -Infinity };
-    if (!r.fixed) { r.low = Math.min(r.low, c.low); r.high = Math.max(r.high, c.high); }
+    if (!r.fixed) {
+      r.low = Math.min(r.low, c.low);
+      r.high = Math.max(r.high, c.high);
+      if (r.low > 0 && r.low < 0.03 * r.high) r.low = 0; // 0 is the better end of a ramp
+    }
     for (const [id, value] of [["low", number_text(r.low)], ["high", number_text(r.high)]])
       if (document.activeElement !== $(id) && $(id).value !== value) $(id).value = value;
     stage.range = [r.low, r.high];
