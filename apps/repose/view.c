@@ -39,6 +39,7 @@ typedef struct session {
     const args *a;
     char scene[PATH_SIZE];  // its path; empty: unknown
     char folder[PATH_SIZE]; // shown now
+    int64_t frames;         // that the run in a folder was started with; 0: as the scene says
     child run;
     bool started;  // the run in `folder` is ours
     bool has_next; // to be started as soon as the present one has ended
@@ -94,6 +95,12 @@ static bool start(session *s, const char *how, const rp_view_order *order)
     add(l, "%s", "3", NULL);
     if (how != NULL) {
         add(l, "%s", how, NULL);
+    }
+    char frames[24];
+    snprintf(frames, sizeof frames, "%lld", (long long)s->frames);
+    if (s->frames > 0 && !again) {
+        add(l, "%s", "--frames", NULL);
+        add(l, "%s", frames, NULL);
     }
     add_option(l, s, "--frames");
     add_option(l, s, "--threads");
@@ -246,6 +253,7 @@ static void find_scene(session *s)
             memcpy(s->scene, path, sizeof path);
         }
     }
+    s->frames = json_integer_value(json_object_get(about, "frames")); // 0 where it is null
     json_decref(record);
 }
 
@@ -346,6 +354,8 @@ static int serve(session *s, bool is_scene)
         }
         def.token = token;
     }
+    // what was read is remembered, but not at the cost of the run
+    def.cache = available_memory() / 4 < def.cache ? available_memory() / 4 : def.cache;
     def.look = look;
     def.order = order;
     def.context = s;

@@ -85,7 +85,8 @@ typedef struct opener {
     int64_t number;
     rp_frame *frame;
     rp_frame_info info;
-    double *numbers; // scratch, [particles][comps]
+    int64_t step, count; // one in so many is shown; those that are
+    double *numbers;     // scratch: [count][3], or [particles]
 } opener;
 
 static rp_result look_for(const rp_frames *f, int64_t number, opener *o)
@@ -102,12 +103,17 @@ static rp_result look_for(const rp_frames *f, int64_t number, opener *o)
     return RP_OK;
 }
 
-static rp_result open_frame(opener *o)
+// @param most particles that are shown; of more only one in so many is kept
+static rp_result open_frame(opener *o, int64_t most)
 {
     if (o->frame == NULL) {
         RP_TRY(rp_frame_open(o->path, &o->frame));
         rp_frame_get_info(o->frame, &o->info);
-        o->numbers = malloc(((size_t)o->info.particles + 1) * 3 * sizeof *o->numbers);
+        const int64_t all = o->info.particles;
+        o->step = most > 0 && all > most ? (all + most - 1) / most : 1;
+        o->count = (all + o->step - 1) / o->step;
+        const int64_t room = 3 * o->count > all ? 3 * o->count : all;
+        o->numbers = malloc(((size_t)room + 1) * sizeof *o->numbers);
     }
     return o->numbers != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
 }
@@ -118,7 +124,7 @@ static void close_frame(opener *o)
     free(o->numbers);
 }
 
-static rp_sheet *make_sheet(const rp_frames *f, const opener *o, const char *color, int comps)
+static rp_sheet *make_sheet(const opener *o, const char *color, int comps)
 {
     rp_sheet *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -129,9 +135,8 @@ static rp_sheet *make_sheet(const rp_frames *f, const opener *o, const char *col
     s->device = o->file.st_dev;
     s->inode = o->file.st_ino;
     s->written = o->file.st_mtim;
-    s->step = f->most > 0 ? (o->info.particles + f->most - 1) / f->most : 1;
-    s->step = s->step > 1 ? s->step : 1;
-    s->count = (o->info.particles + s->step - 1) / s->step;
+    s->step = o->step;
+    s->count = o->count;
     s->info = o->info;
     snprintf(s->color, sizeof s->color, "%s", color);
     s->codes = rp_blob_make((size_t)(s->count * comps) * sizeof(uint16_t));
@@ -145,14 +150,15 @@ static rp_sheet *make_sheet(const rp_frames *f, const opener *o, const char *col
 // Where a particle cannot sensibly be.
 static const double FAR = 1e9; // [m]
 
+// @param stride of the numbers, in particles
 // @param most what is larger is left out; 0: whole numbers, which are their own codes
-static void encode(rp_sheet *s, const double *numbers, int comps, double most)
+static void encode(rp_sheet *s, const double *numbers, int64_t stride, int comps, double most)
 {
     uint16_t *code = (uint16_t *)s->codes->data;
     for (int k = 0; k < comps; k++) {
         double low = INFINITY, high = -INFINITY;
         for (int64_t i = 0; i < s->count; i++) {
-            const double x = numbers[i * s->step * comps + k];
+            const double x = numbers[i * stride * comps + k];
             if (fabs(x) <= most) {
                 low = x < low ? x : low;
                 high = x > high ? x : high;
@@ -163,19 +169,41 @@ static void encode(rp_sheet *s, const double *numbers, int comps, double most)
         s->lattice[k] = most > 0.0 ? rp_lattice_for(low, high) : (rp_lattice){0.0, 1.0};
         const rp_lattice lattice = s->lattice[k];
         for (int64_t i = 0; i < s->count; i++) {
-            code[i * comps + k] = rp_lattice_code(&lattice, numbers[i * s->step * comps + k]);
+            code[i * comps + k] = rp_lattice_code(&lattice, numbers[i * stride * comps + k]);
         }
     }
+}
+
+// Those of the particles that are shown, a part of the column at a time.
+static rp_result read_some_places(const opener *o)
+{
+    enum { ROWS = 65536 };
+    if (o->step == 1) {
+        return rp_frame_read(o->frame, "position", 0, o->info.particles, o->numbers);
+    }
+    double(*part)[3] = malloc(ROWS * sizeof *part);
+    rp_result result = part != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: places");
+    double *out = o->numbers;
+    for (int64_t first = 0; first < o->info.particles && result == RP_OK; first += ROWS) {
+        const int64_t left = o->info.particles - first, count = left < ROWS ? left : ROWS;
+        result = rp_frame_read(o->frame, "position", first, count, part[0]);
+        for (int64_t i = (o->step - first % o->step) % o->step; i < count; i += o->step) {
+            memcpy(out, part[i], sizeof part[i]);
+            out += 3;
+        }
+    }
+    free(part);
+    return result;
 }
 
 static rp_result read_places(rp_frames *f, opener *o, rp_sheet **out)
 {
     rp_frame_group *group;
     int groups;
-    RP_TRY(open_frame(o));
-    RP_TRY(rp_frame_read(o->frame, "position", 0, o->info.particles, o->numbers));
+    RP_TRY(open_frame(o, f->most));
+    RP_TRY(read_some_places(o));
     RP_TRY(rp_frame_groups(o->frame, &group, &groups));
-    rp_sheet *s = make_sheet(f, o, "", 3);
+    rp_sheet *s = make_sheet(o, "", 3);
     double volume = 0.0;
     for (int i = 0; i < groups; i++) {
         volume = fmax(volume, group[i].volume);
@@ -184,7 +212,7 @@ static rp_result read_places(rp_frames *f, opener *o, rp_sheet **out)
     if (s == NULL) {
         return rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
     }
-    encode(s, o->numbers, 3, FAR);
+    encode(s, o->numbers, 1, 3, FAR);
     s->radius = volume > 0.0 ? 0.5 * pow(volume, 1.0 / o->info.dimension) : 0.25 * o->info.dx;
     *out = s;
     return RP_OK;
@@ -260,10 +288,10 @@ static void find_palette(rp_sheet *s, const rp_colors *colors, double *number, i
 static rp_result read_colors(rp_frames *f, opener *o, const char *name, rp_sheet **out)
 {
     rp_colors *colors;
-    RP_TRY(open_frame(o));
+    RP_TRY(open_frame(o, f->most));
     RP_TRY(rp_colors_open(f->record, o->frame, name, &colors));
     rp_result result = rp_colors_read(colors, o->numbers);
-    rp_sheet *s = result == RP_OK ? make_sheet(f, o, name, 1) : NULL;
+    rp_sheet *s = result == RP_OK ? make_sheet(o, name, 1) : NULL;
     if (result == RP_OK && s == NULL) {
         result = rp_fail(RP_ERR_MEMORY, "out of memory: the colours of a frame");
     }
@@ -273,7 +301,7 @@ static rp_result read_colors(rp_frames *f, opener *o, const char *name, rp_sheet
         if (s->colors.kind == RP_COLOR_NUMBERS) {
             find_range(s, o->numbers, o->info.particles);
         }
-        encode(s, o->numbers, 1, s->colors.kind == RP_COLOR_NUMBERS ? 1e300 : 0.0);
+        encode(s, o->numbers, s->step, 1, s->colors.kind == RP_COLOR_NUMBERS ? 1e300 : 0.0);
         *out = s;
     }
     rp_colors_close(colors);
@@ -534,9 +562,9 @@ static rp_result particle(rp_frames *f, opener *o, const rp_message *m, json_t *
         RP_TRY(sheet_of(f, o, "", &places));
         row = shoot(places, m);
         row = row >= 0 ? row * places->step : -1;
-        RP_TRY(open_frame(o));
+        RP_TRY(open_frame(o, f->most));
     } else {
-        RP_TRY(open_frame(o));
+        RP_TRY(open_frame(o, f->most));
         RP_TRY(find_id(o, m->id, &row));
     }
     return row >= 0 ? describe_particle(o, row, columns) : RP_OK;
