@@ -121,7 +121,7 @@ static void check_places(const scenery *s, const message *m, int64_t step)
         }
         CHECK_NEAR(part(m, "colors", "origin", 0) +
                        part(m, "colors", "unit", 0) * m->codes[3 * count + i],
-                   s->id[i * step], 0.01);
+                   s->id[i * step], 0.51 * part(m, "colors", "unit", 0));
     }
 }
 
