@@ -14,7 +14,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg cl
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-demo deps-test deps-page demo test test-page check-all bench validate faults fuzz coverage format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test deps-page usd demo test test-page check-all bench validate faults fuzz coverage format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -34,6 +34,10 @@ deps-demo:
 
 deps-test:
 	@$(call need,$(TEST_PACKAGES))
+
+usd: ## usd-core from PyPI into build/usd: with it the tests open usda files in USD itself
+	@$(call need,python3-venv)
+	@python3 -m venv build/usd && build/usd/bin/pip install --quiet usd-core
 
 demo: deps-demo ## let sand run through an hourglass; ends with a picture and a movie
 	@$(call configure,release)

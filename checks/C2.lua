@@ -3,7 +3,7 @@ check {
     title = "Energy of a vibrating bar",
     setup = "The bar of V-C1 with 50 cells. Energy is kinetic plus elastic, the rotation that APIC carries left out.",
     source = "[R] a reference code with the same transfers",
-    cost = "quick", minutes = 0.2,
+    cost = "quick", minutes = 0.1,
 }
 local bar, fit = shared "bar", shared "fit"
 local per = 40

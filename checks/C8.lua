@@ -5,7 +5,7 @@ check {
         .. "nothing but the method itself shows, and in the unit square between smooth walls, where the same u vanishes. "
         .. "The error is the root mean square of the displacement over particles, the largest within a period.",
     source = "[A] derived for the Hencky law: b_k = u_k'' - (2 mu + lambda - tau_k) / (rho F_k^2) dF_k/dX_k",
-    cost = "quick", minutes = 0.6,
+    cost = "quick", minutes = 0.5,
     why = "Between walls the order is 1: a node behind a smooth wall gets normal velocity 0 where the solution, mirrored, has minus that of "
         .. "the node in front. Splines then carry an eighth of the neighbour's velocity to the wall, and material acts as if the wall were "
         .. "h/8 further back. Splines that are modified at boundaries (Steffen, Kirby and Berzins 2008) would mend it for walls along the grid.",

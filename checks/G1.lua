@@ -3,7 +3,7 @@ check {
     title = "Refining the grid moves a collapse towards a limit",
     setup = "The column of V-G1c with 16, 32 and 64 cells in its height.",
     source = "[A] a convergent method: halving h changes less each time",
-    cost = "quick", minutes = 0.6,
+    cost = "quick", minutes = 0.3,
 }
 local collapse, fit = shared "collapse", shared "fit"
 local cells, out, height, front, series = { 16, 32, 64 }, {}, {}, {}, {}

@@ -1,7 +1,7 @@
 check {
     id = "V-G1c",
     title = "Column collapse, a = 1.42, constant friction 0.48",
-    setup = "Half a column, 0.324 m high, against a smooth wall on a rough floor; 28 cells high, 4 particles a cell. "
+    setup = "Half a column, 0.324 m high, against a smooth wall on a rough floor; 28 cells high, 4 particles a cell, c dt / h = 0.3. "
         .. "Lengths in units of the height H0, times of sqrt(H0/g).",
     source = "[R] an independent explicit MPM and the nonsmooth solver sand6, which agree to about 1 %",
     cost = "quick", minutes = 0.1,

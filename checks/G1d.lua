@@ -3,7 +3,7 @@ check {
     title = "Run-out and height of 2D columns",
     setup = "Half columns of aspect ratio a = H0/L0 from 0.5 to 8, friction 0.577 (30 degrees), at least 20 cells in height and width. Run-out from the 99.5 % quantile.",
     source = "[X][M hi] Lube 2005, Lajeunesse 2005: (L - L0)/L0 = 1.2 a for small, 1.9 a^(2/3) for large a",
-    cost = "full", minutes = 2.5,
+    cost = "full", minutes = 0.8,
 }
 local collapse, fit = shared "collapse", shared "fit"
 local reference = { [0.5] = 0.51, [1] = 1.08, [1.42] = 1.71, [2] = 2.64, [3] = 3.89, [5] = 5.38, [8] = 7.76 }

@@ -3,7 +3,7 @@ check {
     title = "Janssen: walls carry sand",
     setup = "2D bin 0.1 m wide, 16 cells, wall friction 0.5, sand 0.1, 0.2, 0.4 and 0.8 m high, friction 0.5; weight comes on within 2 s. The base feels what walls do not carry.",
     source = "[A] Janssen: sigma = rho g l (1 - exp(-z/l)), l = W / (2 K mu_w)",
-    cost = "quick", minutes = 0.8,
+    cost = "quick", minutes = 0.4,
 }
 local fit = shared "fit"
 local scene = [[

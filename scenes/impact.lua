@@ -1,4 +1,4 @@
--- A ball falls into a bed of sand and throws it up. Blur it: repose render impact-out --frame 4 --shutter 0.3
+-- A ball falls into a bed of sand and throws it up. Blur it: repose render impact-out --frame 3 --shutter 0.3
 
 local speed = param("speed", 10, "m/s")
 local dx = param("dx", 0.0125, "m; half of it gives eight times the grains and takes sixteen times as long")

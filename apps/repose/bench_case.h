@@ -33,6 +33,7 @@ typedef struct bench_result {
     double step; // [s] the whole step, by the clock on the wall
     double sorts_per_step;
     double bytes_per_particle; // resident
+    double bytes_writing;      // ... at most, while a frame is written; 0: not measured
     double flops, bytes;       // per particle and step: of the formulas, and to and from memory
     double fma;                // this machine's limit beside the run, of one core [flop/s]
     const char *isa;

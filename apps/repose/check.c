@@ -116,6 +116,12 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
                (long long)f->poured);
     }
     putchar('\n');
+    if (p->particles > 0) {
+        const bool flat = f->info.dimension == 2;
+        printf("size           %.3g x %.3g", p->upper[0] - p->lower[0], p->upper[1] - p->lower[1]);
+        printf(flat ? " m" : " x %.3g m", p->upper[2] - p->lower[2]);
+        printf(", %.3g kg%s\n", p->mass, flat ? " per metre" : "");
+    }
     print_bytes((double)f->memory, a);
     print_bytes((double)f->most_memory, b);
     printf("memory         %s up to the first frame, up to about %s later\n", a, b);
@@ -136,10 +142,12 @@ static void print_json(const forecast *f)
     printf("{\"particles\":%lld,\"poured\":%lld,\"memory_bytes\":%zu,\"memory_most_bytes\":%zu,"
            "\"frames\":%lld,"
            "\"frame_bytes\":%.0f,\"total_bytes\":%.0f,\"dt\":%.17g,\"limiter\":\"%s\","
-           "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g}\n",
+           "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g,\"mass_kg\":%.9g,"
+           "\"lower\":[%.9g,%.9g,%.9g],\"upper\":[%.9g,%.9g,%.9g]}\n",
            (long long)p->particles, (long long)f->poured, f->memory, f->most_memory,
            (long long)f->frames + 1, f->frame_bytes, f->total_bytes, p->dt,
-           rp_limiter_name(p->limiter), f->steps, f->seconds);
+           rp_limiter_name(p->limiter), f->steps, f->seconds, p->mass, p->lower[0], p->lower[1],
+           p->lower[2], p->upper[0], p->upper[1], p->upper[2]);
 }
 
 static int check_main(const args *a)

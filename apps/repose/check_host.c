@@ -120,13 +120,14 @@ static void close_simulation(simulation *s)
 }
 
 static rp_result go(simulation *s, const rp_scene_def *def, const char *folder, double frames,
-                    int threads)
+                    const check_job *job)
 {
     rp_scene_world_def world = rp_default_scene_world_def();
     rp_run_def run = rp_default_run_def();
     rp_scene_info info;
     rp_run_end end;
-    world.threads = threads;
+    world.threads = job->threads;
+    world.gradient = job->gradient;
     rp_result result = rp_scene_load(def, &s->scene);
     result = result == RP_OK ? rp_scene_create_world(s->scene, &world, &s->world) : result;
     result = result == RP_OK ? rp_run_open(folder, RP_RUN_NEW, &s->run) : result;
@@ -207,7 +208,7 @@ static int word_simulate(lua_State *L)
     mkdir(h->job->work, 0777);
     snprintf(folder, sizeof folder, "%.4000s/%d", h->job->work, ++h->runs);
     const double began = wall_clock();
-    const rp_result result = go(&s, &def, folder, frames, h->job->threads);
+    const rp_result result = go(&s, &def, folder, frames, h->job);
     close_simulation(&s);
     json_object_set_new(s.record, "seconds", json_real(wall_clock() - began));
     if (result != RP_OK) {

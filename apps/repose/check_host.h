@@ -3,13 +3,16 @@
 // clock.
 #pragma once
 
+#include <repose/repose.h>
+
 #include <jansson.h>
 #include <stdbool.h>
 
 typedef struct check_job {
-    const char *file; // the check
-    const char *work; // a folder for its runs, made when needed
-    int threads;      // for each simulation
+    const char *file;            // the check
+    const char *work;            // a folder for its runs, made when needed
+    int threads;                 // for each simulation
+    const rp_gradient *gradient; // for each simulation; NULL: as its scene says
 } check_job;
 
 // What a check says of itself, without running it: id, title, source, cost, why, minutes, file.

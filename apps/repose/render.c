@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const option render_options[] = {
-    {.name = "--preview", .help = "the same view in a tenth of the time, grainy"},
+    {.name = "--preview", .help = "the same view in a tenth of the time, in plainer light"},
     {.name = "--frame", .value = "N", .help = "which frame of the run (the last)"},
     {.name = "-o",
      .value = "FILE",

@@ -29,6 +29,10 @@ static const option validate_options[] = {
      .help = "the folder of checks (those that come with Repose)",
      .words = "DIR"},
     {.name = "--jobs", .value = "N", .help = "checks at the same time (a core each)"},
+    {.name = "--gradient",
+     .value = "G",
+     .help = "spline or affine gradients, in place of what scenes say",
+     .words = "spline affine"},
     {.name = "--keep", .help = "leave the runs of the checks in DIR/runs"},
     {0},
 };
@@ -46,6 +50,7 @@ typedef struct session {
     json_t *checks; // in the order of the report
     size_t *order;  // in which they are run: the longest first
     int jobs, threads;
+    const rp_gradient *gradient; // for all scenes; NULL: as they say
     bool keep;
     double began;
     char command[1024];
@@ -202,7 +207,8 @@ static int run_check(const session *s, size_t index)
     nftw(work, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     const check_job job = {.file = text(json_array_get(s->checks, index), "file"),
                            .work = work,
-                           .threads = s->threads};
+                           .threads = s->threads,
+                           .gradient = s->gradient};
     json_t *check = check_run(&job);
     const int failed = check == NULL || json_dump_file(check, result, JSON_COMPACT) != 0;
     if (!s->keep) {
@@ -369,6 +375,12 @@ static int validate(const args *a, session *s)
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     s->jobs = (int)args_integer(a, "--jobs", 1, WORKERS, cores < WORKERS ? cores : WORKERS, &wrong);
     s->keep = args_has(a, "--keep");
+    static const rp_gradient gradients[] = {RP_GRADIENT_SPLINE, RP_GRADIENT_AFFINE};
+    const char *gradient = args_value(a, "--gradient");
+    if (gradient != NULL && strcmp(gradient, "spline") != 0 && strcmp(gradient, "affine") != 0) {
+        return say_usage("--gradient: want spline or affine, got %s", gradient);
+    }
+    s->gradient = gradient != NULL ? &gradients[gradient[0] == 'a'] : NULL;
     snprintf(s->folder, sizeof s->folder, "%.3900s",
              args_has(a, "-o") ? args_value(a, "-o") : "validation");
     if (wrong) {

@@ -8,13 +8,15 @@ local cells = param("cells", 28, "in the height")
 local mu = param("mu", 0.48, "shear over normal stress at yield")
 local times = param("times", 10, "of sqrt(H0 / g)")
 local per_time = param("per_time", 4, "frames")
+local young, courant = param("young", 3.537e5, "Pa"), param("courant", 0.3, "c dt / h")
+local c = math.sqrt(young * 0.7 / (1.3 * 0.4) / 1500) -- Poisson's ratio is 0.3
 scene {
     title = "Column collapse", dimension = 2, dx = H0 / cells,
     fps = per_time / math.sqrt(H0 / 9.81), frames = times * per_time,
-    order = param("order", "quadratic"), cfl = 0.3,
+    order = param("order", "quadratic"), cfl = 0.3, dt_max = courant * H0 / cells / c,
 }
 local sand = material.sand {
-    density = 1500, young = param("young", 3.537e5, "Pa"), friction_coefficient = mu,
+    density = 1500, young = young, poisson = 0.3, friction_coefficient = mu,
     volume_correction = param("correction", true),
 }
 particles {

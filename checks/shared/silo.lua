@@ -15,7 +15,7 @@ end
 sink { shape = half_space { point = {0, -0.15}, normal = {0, 1} } }
 ]]
 
--- Area that leaves per second between two shares of what has gone, by the times at which they are reached; NaN when the second is not.
+-- What leaves per second, of `first` at the start, between two shares of what has gone, by the times at which they are reached; NaN when the second is not.
 function silo.rate(d, from, to, first)
     local t0, t1
     for i = 2, #d.gone do

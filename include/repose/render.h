@@ -23,8 +23,8 @@ typedef enum rp_plot {
 
 typedef struct rp_render_def {
     int width, height; ///< of the picture [pixels], 1 to 8192
-    int samples;       ///< of a pixel, 1 to 65536; 0: 64, for a preview 2
-    bool preview;      ///< the same view in a tenth of the time: grainy, with less bounced light
+    int samples;       ///< of a pixel, 1 to 65536; 0: 64, for a preview 1
+    bool preview; ///< the same view in a tenth of the time: one ray to the sun, the sky guessed
     bool has_eye, has_look;    ///< false: as the scene says, else so that all frames are seen
     double eye[3], look_at[3]; ///< where the camera stands and what it looks at [m]; y is up
     double fov; ///< how much it sees from bottom to top [rad]; 0: as the scene says, or 30 degrees

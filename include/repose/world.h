@@ -343,16 +343,19 @@ RP_API const char *rp_limiter_name(rp_limiter limiter);
 /// What a world described with rp_world_def.plan would need.
 typedef struct rp_plan {
     int64_t particles, pages, node_pages;
-    size_t bytes;       ///< of particles and grid while stepping, as rp_stats.memory
-    size_t setup_bytes; ///< the most that is needed before the first step
-    size_t state_bytes; ///< of a saved state; one is held while a frame is written
-    double dt;          ///< the first step [s]
-    rp_limiter limiter; ///< what bounds it
+    size_t bytes;              ///< of particles and grid while stepping, as rp_stats.memory
+    size_t setup_bytes;        ///< the most that is needed before the first step
+    size_t state_bytes;        ///< of a saved state; one is held while a frame is written
+    double dt;                 ///< the first step [s]
+    rp_limiter limiter;        ///< what bounds it
+    double lower[3], upper[3]; ///< where the particles are [m]
+    double mass;               ///< of all of them [kg], in 2D per metre
 } rp_plan;
 RP_API rp_result rp_world_plan(const rp_world *world, rp_plan *out);
 /// Look for what will go wrong in a planned world, and log a warning for each: colliders thinner
-/// than 4 dx, gaps between them under 2 dx, particles outside of the domain, in a sink or with
-/// nothing to land on. Colliders are looked at where they are at the start, in many random places.
+/// than 4 dx, gaps between them under 2 dx, particles outside of the domain, in a sink, with
+/// nothing to land on or in the same place as others, sand that its own weight presses together.
+/// Colliders are looked at where they are at the start, in many random places.
 RP_API rp_result rp_world_foresee(rp_world *world);
 
 typedef enum rp_stage {

@@ -652,20 +652,22 @@ static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair,
     phi = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
     for (int a = 0; a < 3; a++) {
         lost[a] = v[a];
-        arm[a] = at->x[a] - c->begin.position[a];
         v[a] -= moving[a];
-    }
-    for (int a = 0; a < 3; a++) {
         through[0] += v[a] * normal[a];
         relative[a] = v[a];
     }
     rp_contact_resolve(c->contact, rubs ? c->friction : 0.0, normal, phi, dt, v);
+    if (v[0] == relative[0] && v[1] == relative[1] && v[2] == relative[2]) {
+        memcpy(v, lost, sizeof lost);
+        return;
+    }
     for (int a = 0; a < 3; a++) {
         through[1] += v[a] * normal[a];
         slid += relative[a] * v[a];
         square += v[a] * v[a];
         v[a] += moving[a];
         lost[a] = at->mass * (lost[a] - v[a]);
+        arm[a] = at->x[a] - c->begin.position[a];
     }
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, d = (a + 2) % 3;
@@ -713,11 +715,13 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
         for (int j = 0; j < l->cells[1]; j++) {
             for (int k = 0; k < l->cells[2]; k++, n++) {
                 const int at = n * RP_QUAD, place[3] = {i, j, k};
-                node here = {.number = n,
-                             .mass = is_single ? (double)single[at + 3] : twice[at + 3]};
-                if (!(here.mass > 0.0)) {
+                const double mass = is_single ? (double)single[at + 3] : twice[at + 3];
+                if (!(mass > 0.0)) {
                     continue;
                 }
+                node here;
+                here.number = n;
+                here.mass = mass;
                 for (int a = 0; a < 3; a++) {
                     here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
                 }

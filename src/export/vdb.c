@@ -5,8 +5,6 @@
 #include "export/job.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,27 +53,11 @@ static rp_result start(rp_job *job)
     return RP_OK;
 }
 
-// The plugin writes; that the file is on the disk and whole before it gets its name is up to us.
-static rp_result commit(const char *part, const char *path)
-{
-    const int fd = open(part, O_RDONLY | O_CLOEXEC);
-    const bool synced = fd >= 0 && fsync(fd) == 0;
-    const int error = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (!synced || rename(part, path) != 0) {
-        const rp_result result = rp_file_cannot("write", path, synced ? errno : error);
-        unlink(part);
-        return result;
-    }
-    return RP_OK;
-}
-
 static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 {
     const rp_vdb_plugin *plugin = job->state;
-    char path[RP_JOB_PATH], part[RP_JOB_PATH + 8], why[512] = "";
+    char path[RP_JOB_PATH], why[512] = "";
+    rp_file file;
     const rp_vdb_particles p = {
         .count = c->count,
         .position = c->position,
@@ -89,12 +71,12 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
         .z_up = job->def->z_up,
     };
     rp_job_path(job, path, "particles.%04lld.vdb", (long long)job->frame[index]);
-    snprintf(part, sizeof part, "%s.tmp", path);
-    if (plugin->write(part, &p, why, sizeof why) != 0) {
-        unlink(part);
-        return rp_fail(RP_ERR_FILE, "cannot write %s: %s", path, why);
-    }
-    return commit(part, path);
+    // the plugin writes; that the file is whole and on the disk before it gets its name is up to us
+    RP_TRY(rp_file_replace(&file, path));
+    const rp_result result = plugin->write(file.tmp, &p, why, sizeof why) == 0
+                                 ? RP_OK
+                                 : rp_fail(RP_ERR_FILE, "cannot write %s: %s", path, why);
+    return rp_file_end(&file, result);
 }
 
 static rp_result finish(rp_job *job) { return rp_export_colliders(job); }

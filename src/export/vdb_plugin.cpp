@@ -6,9 +6,12 @@
 #include <openvdb/tools/LevelSetFilter.h>
 #include <openvdb/tools/ParticlesToLevelSet.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <fstream>
 
 namespace
 {
@@ -82,6 +85,13 @@ openvdb::FloatGrid::Ptr surface(const rp_vdb_particles &p)
     return grid;
 }
 
+// openvdb::io::File takes no notice when a disk is full; a stream of our own throws.
+class Whole : public openvdb::io::Archive
+{
+  public:
+    using openvdb::io::Archive::write;
+};
+
 void write(const char *path, const rp_vdb_particles &p)
 {
     openvdb::initialize();
@@ -103,8 +113,11 @@ void write(const char *path, const rp_vdb_particles &p)
     about.insertMeta("frame", openvdb::Int64Metadata(p.frame));
     about.insertMeta("fps", openvdb::DoubleMetadata(p.fps));
     about.insertMeta("up_axis", openvdb::StringMetadata(p.z_up ? "z" : "y"));
-    openvdb::io::File file(path);
-    file.write({density, velocity, skin}, about);
+    std::ofstream file;
+    file.exceptions(std::ios::failbit | std::ios::badbit);
+    errno = 0;
+    file.open(path, std::ios::binary | std::ios::trunc);
+    Whole().write(file, openvdb::GridCPtrVec{density, velocity, skin}, true, about);
     file.close();
 }
 
@@ -113,6 +126,8 @@ int guarded(const char *path, const rp_vdb_particles *particles, char *why, size
     try {
         write(path, *particles);
         return 0;
+    } catch (const std::ios_base::failure &error) {
+        std::snprintf(why, size, "%s", errno != 0 ? std::strerror(errno) : error.what());
     } catch (const std::exception &error) {
         std::snprintf(why, size, "%s", error.what());
     } catch (...) {

@@ -196,7 +196,9 @@ static rp_result read_collider(rp_record *r, const json_t *said, rp_record_colli
     }
     snprintf(path, sizeof path, "shapes/%s", file);
     RP_TRY(rp_folder_read(&r->folder, path, &data, &size));
-    const rp_result result = parse_ply(path, data, size, &c->surface);
+    char whole[RP_PATH];
+    const rp_result result =
+        parse_ply(rp_folder_path(&r->folder, path, whole), data, size, &c->surface);
     free(data);
     return result;
 }

@@ -432,6 +432,11 @@ static rp_result measure_discharge(measuring *m, rp_measured *out)
 static rp_result measure_wall(measuring *m, rp_measured *out)
 {
     TRY(copy_file(m, "forces.csv", text(m, "collider"), out));
+    if (out->rows == 0) { // its number, then
+        char number[64];
+        snprintf(number, sizeof number, "#%.60s", text(m, "collider"));
+        TRY(copy_file(m, "forces.csv", number, out));
+    }
     if (out->rows == 0) {
         return rp_fail(RP_ERR_ARGUMENT, "%s/forces.csv has no collider '%s' in these frames",
                        m->def->folder, text(m, "collider"));
@@ -530,7 +535,7 @@ static const measurement measurements[] = {
      .sentence = "Mean force on a collider over the frame, and what it is over an area.",
      .columns = "force_x_N force_y_N force_z_N pressure_Pa",
      .table = measure_wall,
-     .argument = {{"collider", "0", "its name in forces.csv", NULL, 0.0, 0.0, true},
+     .argument = {{"collider", "0", "its name in forces.csv, or its number", NULL, 0.0, 0.0, true},
                   {"area", "1", "[m^2]", NULL, 1e-300, MOST}}},
     {.name = "discharge",
      .sentence = "Mass that is left, the share that has gone, and the rate since the frame before.",

@@ -151,11 +151,13 @@ static rp_result read_rows(char *text, int64_t first, int64_t last, const char *
                            rp_measured *table)
 {
     char *field[64];
+    const int name = rp_measured_column(table, "name"),
+              number = rp_measured_column(table, "collider");
     for (int fields; *text != '\0' && (fields = split(&text, field)) >= 0;) {
         const double frame = number_of(field[0]);
-        const int name = rp_measured_column(table, "name");
         if (fields != table->columns || !(frame >= (double)first && frame <= (double)last) ||
-            (want != NULL && name >= 0 && strcmp(field[name], want) != 0)) {
+            (want != NULL && name >= 0 && strcmp(field[name], want) != 0 &&
+             (want[0] != '#' || number < 0 || strcmp(field[number], want + 1) != 0))) {
             continue;
         }
         double *row = rp_measured_add_row(table);

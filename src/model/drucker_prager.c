@@ -85,7 +85,8 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
     // the cone's radius at t, its tip, the plastic flow: theory (22). Without friction a cohesive
     // cone is a cylinder, and c / 0 puts its tip at infinity
     const vec radius = (cohesion - bulk * alpha * t) / (mu + mu);
-    const vec tip = vselect(vlt(zero, cohesion), cohesion / (alpha * bulk), zero);
+    const ivec coheres = vlt(zero, cohesion);
+    const vec tip = vany(coheres) ? vselect(coheres, cohesion / (alpha * bulk), zero) : zero;
     const vec flow = shear - radius;
 
     // theory (23): I inside, II apart, III sliding

@@ -13,7 +13,8 @@
 // and a step of Horner's rule costs three (two) operations. The Frobenius norm bounds every
 // eigenvalue and so tells how many terms are enough:
 //
-//     to 0.14   short series. Sand stays here.
+//     to 0.04   the shortest series. Sand mostly stays here.
+//     to 0.14   short ones. Soft sand.
 //     to 0.5    longer ones. Soft solids, and spray whose velocity gradient nears its limit.
 //     beyond    eigenvalues by Jacobi's rotations, ten times the cost.
 //
@@ -265,6 +266,7 @@ RP_INLINE sym sym_from_eigen(const vec value[DIM], vec v[DIM][DIM])
     return x;
 }
 
+#define TINY_RADIUS R(0.04)
 #define NEAR_RADIUS R(0.14)
 #define FAR_RADIUS  R(0.5)
 
@@ -327,18 +329,55 @@ static __attribute__((noinline)) void sym_half_log1p_far(sym *x)
     *x = y;
 }
 
-// exp(x) - I
-RP_INLINE sym sym_expm1(sym x)
+static __attribute__((noinline)) void sym_expm1_near(sym *x)
 {
     // relative remainder at 0.14: 0.14^6/7! = 1.5e-9 and 0.14^11/12! = 8e-19
     enum { TERMS = RP_REAL_BITS == 32 ? 6 : 11 };
 
-    sym y = sym_series(x, inverse_factorial, TERMS);
-    const ivec far = sym_beyond(x, NEAR_RADIUS);
-    if (__builtin_expect(vany(far), 0)) {
-        sym slow = x;
+    sym y = sym_series(*x, inverse_factorial, TERMS);
+    const ivec far = sym_beyond(*x, NEAR_RADIUS);
+    if (vany(far)) {
+        sym slow = *x;
         sym_expm1_far(&slow);
         y = sym_select(far, slow, y);
+    }
+    *x = y;
+}
+
+// half_log[k] = (-1)^k / (2 k + 2)
+static const real half_log[] = {
+    0.5,        -0.5 / 2.0,  0.5 / 3.0,  -0.5 / 4.0,  0.5 / 5.0,  -0.5 / 6.0,
+    0.5 / 7.0,  -0.5 / 8.0,  0.5 / 9.0,  -0.5 / 10.0, 0.5 / 11.0, -0.5 / 12.0,
+    0.5 / 13.0, -0.5 / 14.0, 0.5 / 15.0, -0.5 / 16.0, 0.5 / 17.0, -0.5 / 18.0,
+};
+
+static __attribute__((noinline)) void sym_half_log1p_near(sym *x)
+{
+    // relative remainder at 0.14: 0.14^8/9 = 2e-8 and 0.14^18/19 = 2e-17
+    enum { TERMS = RP_REAL_BITS == 32 ? 8 : 18 };
+
+    sym y = sym_series(*x, half_log, TERMS);
+    const ivec far = sym_beyond(*x, NEAR_RADIUS);
+    if (vany(far)) {
+        sym slow = *x;
+        sym_half_log1p_far(&slow);
+        y = sym_select(far, slow, y);
+    }
+    *x = y;
+}
+
+// exp(x) - I
+RP_INLINE sym sym_expm1(sym x)
+{
+    // relative remainder at 0.04: 0.04^4/5! = 2e-8 and 0.04^8/9! = 2e-17
+    enum { TERMS = RP_REAL_BITS == 32 ? 4 : 8 };
+
+    sym y = sym_series(x, inverse_factorial, TERMS);
+    const ivec beyond = sym_beyond(x, TINY_RADIUS);
+    if (__builtin_expect(vany(beyond), 0)) {
+        sym slow = x;
+        sym_expm1_near(&slow);
+        y = sym_select(beyond, slow, y);
     }
     return y;
 }
@@ -346,20 +385,15 @@ RP_INLINE sym sym_expm1(sym x)
 // ln(I + x) / 2
 RP_INLINE sym sym_half_log1p(sym x)
 {
-    // relative remainder at 0.14: 0.14^8/9 = 2e-8 and 0.14^18/19 = 2e-17
-    static const real c[] = {
-        0.5,        -0.5 / 2.0,  0.5 / 3.0,  -0.5 / 4.0,  0.5 / 5.0,  -0.5 / 6.0,
-        0.5 / 7.0,  -0.5 / 8.0,  0.5 / 9.0,  -0.5 / 10.0, 0.5 / 11.0, -0.5 / 12.0,
-        0.5 / 13.0, -0.5 / 14.0, 0.5 / 15.0, -0.5 / 16.0, 0.5 / 17.0, -0.5 / 18.0,
-    };
-    enum { TERMS = RP_REAL_BITS == 32 ? 8 : 18 };
+    // relative remainder at 0.04: 0.04^5/6 = 2e-8 and 0.04^12/13 = 1e-18
+    enum { TERMS = RP_REAL_BITS == 32 ? 5 : 12 };
 
-    sym y = sym_series(x, c, TERMS);
-    const ivec far = sym_beyond(x, NEAR_RADIUS);
-    if (__builtin_expect(vany(far), 0)) {
+    sym y = sym_series(x, half_log, TERMS);
+    const ivec beyond = sym_beyond(x, TINY_RADIUS);
+    if (__builtin_expect(vany(beyond), 0)) {
         sym slow = x;
-        sym_half_log1p_far(&slow);
-        y = sym_select(far, slow, y);
+        sym_half_log1p_near(&slow);
+        y = sym_select(beyond, slow, y);
     }
     return y;
 }

@@ -112,7 +112,8 @@ double rp_crowd_radius(const rp_crowd *c)
 
 double rp_radius_of_volume(double volume, int dimension)
 {
-    return CLOSED * (dimension == 2 ? sqrt(volume) : cbrt(volume));
+    // in 2D there is no second layer behind the gaps
+    return dimension == 2 ? 1.3 * CLOSED * sqrt(volume) : CLOSED * cbrt(volume);
 }
 
 void rp_grain_color(uint64_t id, unsigned char rgb[3])

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const rp_ink DARK = {38, 40, 46, 1.0f};
+static const rp_ink DARK = {38, 40, 46, 1.0f}, BACKING = {244, 244, 242, 0.72f};
 
-static float letter_size(const rp_canvas *c)
+static float letter_size(int width, int height)
 {
-    return fmaxf(8.0f, (float)(c->height < c->width ? c->height : c->width) / 52.0f);
+    return fmaxf(8.0f, (float)(height < width ? height : width) / 52.0f);
 }
 
 static void title(const rp_quantity *q, char out[128])
@@ -25,73 +25,97 @@ static void title(const rp_quantity *q, char out[128])
     }
 }
 
-// A bar with marks, at the right.
-static void draw_ramp(rp_canvas *c, const rp_quantity *q)
+static double step_of(const rp_quantity *q) { return rp_canvas_step(q->high - q->low, 5); }
+
+static double first_mark(const rp_quantity *q)
 {
-    const float s = letter_size(c), tall = 0.46f * (float)c->height, wide = 1.3f * s;
-    const float right = (float)c->width - 2.6f * s, left = right - wide;
-    const float top = 0.5f * ((float)c->height - tall), bottom = top + tall;
+    const double step = step_of(q);
+    return step * ceil(q->low / step - 1e-9);
+}
+
+static int rows_of(const rp_quantity *q)
+{
+    const int most = (int)(sizeof q->label / sizeof q->label[0]);
+    return q->classes < most ? q->classes : most;
+}
+
+// Of the widest line, beside what shows its colour.
+static float widest_of(const rp_quantity *q, float s)
+{
+    char text[128];
+    float widest = 0.0f;
+    if (q->kind == RP_QUANTITY_NUMBERS) {
+        const double step = step_of(q);
+        for (double v = first_mark(q); v <= q->high + 1e-9 * step; v += step) {
+            rp_canvas_number(v, step, text);
+            widest = fmaxf(widest, rp_canvas_text_width(s, text));
+        }
+    }
+    for (int i = 0; q->kind == RP_QUANTITY_CLASSES && i < rows_of(q); i++) {
+        widest = fmaxf(widest, rp_canvas_text_width(s, q->label[i]));
+    }
+    title(q, text);
+    return fmaxf(widest, rp_canvas_text_width(s, text) - 2.2f * s);
+}
+
+float rp_legend_width(int width, int height, const rp_quantity *q)
+{
+    const float s = letter_size(width, height);
+    return q->kind == RP_QUANTITY_GRAINS ? 0.0f : widest_of(q, s) + 5.8f * s;
+}
+
+// In the upper right corner: a name, and below it a bar with marks or a row for each class.
+void rp_legend_draw(rp_canvas *c, const rp_quantity *q)
+{
+    if (q->kind == RP_QUANTITY_GRAINS) {
+        return;
+    }
+    char text[128];
+    const float s = letter_size(c->width, c->height), row = 2.1f * s;
+    const bool ramp = q->kind == RP_QUANTITY_NUMBERS;
+    const float tall = ramp ? 0.4f * (float)c->height : row * (float)rows_of(q) - 0.6f * s;
+    const float right = (float)c->width - 1.2f * s;
+    const float left = (float)c->width - rp_legend_width(c->width, c->height, q) + 0.4f * s;
+    const float name = 3.4f * s, top = name + 1.2f * s, bottom = top + tall,
+                words = left + 3.2f * s;
+    rp_canvas_fill(c, left, 1.2f * s, right, bottom + 1.1f * s, BACKING);
+    title(q, text);
+    rp_canvas_text(c, left + s, name, s, DARK, text);
+    for (int i = 0; !ramp && i < rows_of(q); i++) {
+        unsigned char rgb[3];
+        const float y = top + s + row * (float)i;
+        rp_quantity_color(q, i, rgb);
+        rp_canvas_disc(c, left + 1.6f * s, y - 0.5f * s, 0.55f * s,
+                       (rp_ink){rgb[0], rgb[1], rgb[2], 1.0f});
+        rp_canvas_text(c, words, y, s, DARK, q->label[i]);
+    }
+    if (!ramp) {
+        return;
+    }
     for (int y = (int)top; y < (int)bottom; y++) {
         unsigned char rgb[3];
         const double t = ((double)bottom - y - 0.5) / (double)tall;
         rp_quantity_color(q, q->low + t * (q->high - q->low), rgb);
-        rp_canvas_fill(c, left, (float)y, right, (float)y + 1.0f,
+        rp_canvas_fill(c, left + s, (float)y, left + 2.2f * s, (float)y + 1.0f,
                        (rp_ink){rgb[0], rgb[1], rgb[2], 1.0f});
     }
-    const double step = rp_canvas_step(q->high - q->low, 5);
-    for (double v = step * ceil(q->low / step - 1e-9); v <= q->high + 1e-9 * step; v += step) {
-        char text[24];
+    const double step = step_of(q);
+    for (double v = first_mark(q); v <= q->high + 1e-9 * step; v += step) {
         const float y = bottom - tall * (float)((v - q->low) / (q->high - q->low));
         rp_canvas_number(v, step, text);
-        rp_canvas_line(c, left - 0.45f * s, y, left - 1.0f, y, fmaxf(1.0f, 0.1f * s), DARK);
-        rp_canvas_text(c, left - 0.8f * s - rp_canvas_text_width(s, text), y + 0.5f * s, s, DARK,
-                       text);
-    }
-    char text[128];
-    title(q, text);
-    rp_canvas_text(c, right - rp_canvas_text_width(s, text), top - 1.4f * s, s, DARK, text);
-}
-
-static void draw_classes(rp_canvas *c, const rp_quantity *q)
-{
-    const float s = letter_size(c), row = 2.1f * s;
-    const int most = (int)(sizeof q->label / sizeof q->label[0]);
-    const int rows = q->classes < most ? q->classes : most;
-    float widest = 0.0f;
-    char text[128];
-    for (int i = 0; i < rows; i++) {
-        snprintf(text, sizeof text, "%s", q->label[i]);
-        widest = fmaxf(widest, rp_canvas_text_width(s, text));
-    }
-    title(q, text);
-    widest = fmaxf(widest, rp_canvas_text_width(s, text) - 1.8f * s);
-    const float left = (float)c->width - 2.6f * s - widest, top = 3.0f * s;
-    rp_canvas_text(c, left - 1.8f * s, top, s, DARK, text);
-    for (int i = 0; i < rows; i++) {
-        unsigned char rgb[3];
-        const float y = top + row * (float)(i + 1);
-        rp_quantity_color(q, i, rgb);
-        rp_canvas_disc(c, left - 1.2f * s, y - 0.5f * s, 0.55f * s,
-                       (rp_ink){rgb[0], rgb[1], rgb[2], 1.0f});
-        rp_canvas_text(c, left, y, s, DARK, q->label[i]);
-    }
-}
-
-void rp_legend_draw(rp_canvas *c, const rp_quantity *q)
-{
-    if (q->kind == RP_QUANTITY_NUMBERS) {
-        draw_ramp(c, q);
-    } else if (q->kind == RP_QUANTITY_CLASSES) {
-        draw_classes(c, q);
+        rp_canvas_line(c, left + 2.3f * s, y, left + 2.65f * s, y, fmaxf(1.0f, 0.1f * s), DARK);
+        rp_canvas_text(c, words, y + 0.5f * s, s, DARK, text);
     }
 }
 
 void rp_legend_stamp(rp_canvas *c, double time, double fps)
 {
     char text[64];
-    const float s = 1.25f * letter_size(c);
+    const float s = 1.25f * letter_size(c->width, c->height);
     // as many digits as tell two frames apart
     const int digits = fps > 0.0 ? (int)fmax(0.0, ceil(log10(fps)) + 1.0) : 3;
     snprintf(text, sizeof text, "t = %.*f s", digits < 9 ? digits : 9, time);
-    rp_canvas_text(c, 2.4f * s, (float)c->height - 2.2f * s, s, DARK, text);
+    const float y = (float)c->height - 2.2f * s;
+    rp_canvas_fill(c, s, y - 2.0f * s, 3.0f * s + rp_canvas_text_width(s, text), y + s, BACKING);
+    rp_canvas_text(c, 2.0f * s, y, s, DARK, text);
 }

@@ -4,5 +4,7 @@
 #include "render/canvas.h"
 #include "render/quantity.h"
 
+// How much of the width it takes, at the right [pixels].
+float rp_legend_width(int width, int height, const rp_quantity *q);
 void rp_legend_draw(rp_canvas *canvas, const rp_quantity *q);
 void rp_legend_stamp(rp_canvas *canvas, double time, double fps);

@@ -288,14 +288,23 @@ static rp_result start_ffmpeg(const movie *m, const char *part, const char *log,
     rp_record_get_info(m->render->record, &info);
     const double rate = m->def->fps > 0.0 ? m->def->fps : info.fps / (double)m->def->every;
     snprintf(fps, sizeof fps, "%.6f", rate);
-    // H.264 in 4:2:0 wants an even size; faststart lets a page play it while it loads
-    const char *const words[] = {
-        "ffmpeg", "-hide_banner", "-loglevel", "error",     "-y",
-        "-f",     "image2pipe",   "-c:v",      "png",       "-framerate",
-        fps,      "-i",           "-",         "-vf",       "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-        "-c:v",   "libx264",      "-preset",   "slow",      "-crf",
-        "18",     "-pix_fmt",     "yuv420p",   "-movflags", "+faststart",
-        "-f",     "mp4",          part,        NULL};
+    // H.264 in 4:2:0 wants an even size; faststart lets a page play it while it loads; without
+    // xerror a disk that fills up is no failure
+    const char *const words[] = {"ffmpeg",     "-hide_banner",
+                                 "-loglevel",  "error",
+                                 "-xerror",    "-y",
+                                 "-f",         "image2pipe",
+                                 "-c:v",       "png",
+                                 "-framerate", fps,
+                                 "-i",         "-",
+                                 "-vf",        "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                                 "-c:v",       "libx264",
+                                 "-preset",    "slow",
+                                 "-crf",       "18",
+                                 "-pix_fmt",   "yuv420p",
+                                 "-movflags",  "+faststart",
+                                 "-f",         "mp4",
+                                 part,         NULL};
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return rp_fail(RP_ERR_FILE, "cannot start ffmpeg: %s", strerror(errno));
     }
@@ -318,14 +327,15 @@ static rp_result start_ffmpeg(const movie *m, const char *part, const char *log,
 
 static rp_result encode(const movie *m, const char *mp4)
 {
-    char part[RP_SHOW_PATH], log[RP_SHOW_PATH + 16], picture[RP_SHOW_PATH], why[256];
+    char log[RP_SHOW_PATH + 16], picture[RP_SHOW_PATH], why[256];
+    rp_file file; // ffmpeg writes it
     pid_t child;
     int fd = -1, status = 0;
     bool gone = false;
-    snprintf(part, sizeof part, "%s.tmp", mp4);
+    RP_TRY(rp_file_replace(&file, mp4));
     snprintf(log, sizeof log, "%s/ffmpeg.log", m->folder);
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    rp_result result = start_ffmpeg(m, part, log, &child, &fd);
+    rp_result result = start_ffmpeg(m, file.tmp, log, &child, &fd);
     if (result == RP_OK) {
         for (int64_t i = 0; i < m->frames && result == RP_OK && !gone; i++) {
             picture_path(m, i, picture);
@@ -338,16 +348,10 @@ static rp_result encode(const movie *m, const char *mp4)
         if (result == RP_OK && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
             result = rp_fail(RP_ERR_FILE, "ffmpeg failed to make %s: %s", mp4, why);
         }
-        if (result == RP_OK && rename(part, mp4) != 0) {
-            result = rp_file_cannot("write", mp4, errno);
-        }
-        if (result != RP_OK) {
-            unlink(part);
-        }
         unlink(log);
     }
     signal(SIGPIPE, before);
-    return result;
+    return rp_file_end(&file, result);
 }
 
 rp_result rp_render_movie(const rp_render *render, const rp_movie_def *def, const char *mp4)

@@ -344,16 +344,22 @@ static void draw_wedge(rp_canvas *c, const panel *at, const scatter *s)
 static void draw_key(rp_canvas *c, const scatter *s)
 {
     static const char *const words[3] = {"I  inside the cone", "II  apart", "III  sliding"};
-    const float size = letter_size(c);
     const int64_t all = s->count[0] + s->count[1] + s->count[2];
-    float x = 3.0f * size;
-    char text[96];
+    char text[3][96];
+    float wide =
+        4.0f + rp_canvas_text_width(1.0f, s->yield->def->name); // of all, per size of a letter
     for (int k = 0; k < 3; k++) {
         const double share = all > 0 ? 100.0 * (double)s->count[k] / (double)all : 0.0;
-        snprintf(text, sizeof text, "%s: %" PRId64 " (%.0f %%)", words[k], s->count[k], share);
+        snprintf(text[k], sizeof text[k], "%s: %" PRId64 " (%.0f %%)", words[k], s->count[k],
+                 share);
+        wide += 3.2f + rp_canvas_text_width(1.0f, text[k]);
+    }
+    const float size = fminf(letter_size(c), (float)c->width / wide);
+    float x = 3.0f * size;
+    for (int k = 0; k < 3; k++) {
         rp_canvas_disc(c, x, 2.5f * size, 0.55f * size, ink_of((rp_case)k, 1.0f));
-        rp_canvas_text(c, x + 1.2f * size, 3.0f * size, size, DARK, text);
-        x += 3.2f * size + rp_canvas_text_width(size, text);
+        rp_canvas_text(c, x + 1.2f * size, 3.0f * size, size, DARK, text[k]);
+        x += 3.2f * size + rp_canvas_text_width(size, text[k]);
     }
     rp_canvas_text(c, x, 3.0f * size, size, DARK, s->yield->def->name);
 }

@@ -5,11 +5,13 @@
 #include <png.h>
 #include <stdlib.h>
 
-rp_result rp_png_write(const char *path, int width, int height, const unsigned char *rgb)
+rp_result rp_png_write(const char *path, int width, int height, const unsigned char *rgb,
+                       bool quick)
 {
     png_image image = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB};
     image.width = (png_uint_32)width;
     image.height = (png_uint_32)height;
+    image.flags = quick ? PNG_IMAGE_FLAG_FAST : 0;
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
     void *bytes = malloc(size);
     if (bytes == NULL) {

@@ -3,4 +3,6 @@
 
 #include "repose/base.h"
 
-rp_result rp_png_write(const char *path, int width, int height, const unsigned char *rgb);
+// @param quick larger, and written in less time
+rp_result rp_png_write(const char *path, int width, int height, const unsigned char *rgb,
+                       bool quick);

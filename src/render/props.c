@@ -28,23 +28,72 @@ void rp_props_place(const rp_pose *pose, const float x[3], double out[3])
     }
 }
 
+static bool is_plane(const rp_surface *s) { return s->vertices == 4 && s->triangles == 2; }
+
+// A slope was drawn when the run began, and does not know how far the sand would go: a rectangle
+// that has all there is to see above it, in the frame of the collider.
+static void stretch(const rp_view *view, const rp_pose *pose, const rp_surface *s, float out[4][3])
+{
+    const double back[4] = {-pose->rotation[0], -pose->rotation[1], -pose->rotation[2],
+                            pose->rotation[3]};
+    double to[3], middle[3], reach = 0.0, height = 0.0;
+    for (int a = 0; a < 3; a++) {
+        to[a] = 0.5 * (view->lower[a] + view->upper[a]) - pose->position[a];
+        reach = hypot(reach, 0.6 * (view->upper[a] - view->lower[a]));
+    }
+    rotate(back, to, middle);
+    for (int a = 0; a < 3; a++) {
+        height += (double)s->normal[0][a] * (middle[a] - (double)s->vertex[0][a]);
+    }
+    for (int a = 0; a < 3; a++) {
+        middle[a] -= height * (double)s->normal[0][a];
+    }
+    memcpy(out, s->vertex, 4 * sizeof out[0]);
+    for (int side = 0; side < 2; side++) { // from corner 0 to 1, and from 0 to 3
+        double along[3], length = 0.0;
+        for (int a = 0; a < 3; a++) {
+            along[a] = (double)s->vertex[side == 0 ? 1 : 3][a] - (double)s->vertex[0][a];
+            length = hypot(length, along[a]);
+        }
+        for (int k = 0; k < 4 && length > 0.0; k++) {
+            const double sign = (side == 0 ? k == 1 || k == 2 : k >= 2) ? 1.0 : -1.0;
+            double at = 0.0;
+            for (int a = 0; a < 3; a++) {
+                at += sign * ((double)s->vertex[k][a] - middle[a]) * along[a] / length;
+            }
+            for (int a = 0; a < 3; a++) {
+                out[k][a] += (float)(sign * fmax(0.0, reach - at) * along[a] / length);
+            }
+        }
+    }
+}
+
 int rp_props_ground(const rp_record *record)
 {
     rp_record_info info;
     rp_record_get_info(record, &info);
     for (int i = 0; i < info.colliders; i++) {
         const rp_record_collider *c = rp_record_collider_at(record, i);
-        if (c->look == RP_LOOK_SOLID && !c->moves && c->surface.vertices == 4 &&
-            c->surface.triangles == 2 && c->surface.normal[0][1] > 0.94f) {
+        if (c->look == RP_LOOK_SOLID && !c->moves && is_plane(&c->surface) &&
+            c->surface.normal[0][1] > 0.94f) {
             return i;
         }
     }
     return -1;
 }
 
-static bool make_prop(const rp_record *record, int index, const rp_scale *scale, double begin,
+// Sand may lie on it: not a wall.
+static bool faces_up(const rp_pose *pose, const float normal[3])
+{
+    double n[3];
+    rotate(pose->rotation, (double[3]){normal[0], normal[1], normal[2]}, n);
+    return n[1] > 0.1;
+}
+
+static bool make_prop(const rp_record *record, int index, const rp_view *view, double begin,
                       double end, rp_prop *p)
 {
+    const rp_scale scale = rp_shot_scale(view);
     const rp_record_collider *c = rp_record_collider_at(record, index);
     const size_t vertices = (size_t)c->surface.vertices, triangles = (size_t)c->surface.triangles;
     const int times = c->moves && end > begin ? 2 : 1;
@@ -56,10 +105,16 @@ static bool make_prop(const rp_record *record, int index, const rp_scale *scale,
     for (int k = 0; k < times; k++) {
         p->vertex[k] = malloc((vertices + 1) * sizeof *p->vertex[k]);
         const rp_pose pose = rp_record_pose(record, index, k == 0 ? begin : end);
+        float plate[4][3];
+        const bool slope = is_plane(&c->surface) && c->look == RP_LOOK_SOLID &&
+                           faces_up(&pose, c->surface.normal[0]);
+        if (slope) {
+            stretch(view, &pose, &c->surface, plate);
+        }
         for (size_t i = 0; i < vertices && p->vertex[k] != NULL; i++) {
             double x[3];
-            rp_props_place(&pose, c->surface.vertex[i], x);
-            const vec at = rp_scale_place(scale, x);
+            rp_props_place(&pose, slope ? plate[i] : c->surface.vertex[i], x);
+            const vec at = rp_scale_place(&scale, x);
             memcpy(p->vertex[k][i], (float[4]){at.x, at.y, at.z, 0.0f}, 4 * sizeof(float));
         }
     }
@@ -80,8 +135,8 @@ static bool make_prop(const rp_record *record, int index, const rp_scale *scale,
     return true;
 }
 
-rp_result rp_props_make(const rp_record *record, const rp_scale *scale, int64_t frame,
-                        double frames, rp_prop **out, int *props)
+rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t frame, double frames,
+                        rp_prop **out, int *props)
 {
     rp_record_info info;
     rp_record_get_info(record, &info);
@@ -94,7 +149,7 @@ rp_result rp_props_make(const rp_record *record, const rp_scale *scale, int64_t 
             continue;
         }
         const double at = (double)frame, half = 0.5 * frames;
-        if (!make_prop(record, i, scale, at - half, at + half, &(*out)[(*props)++])) {
+        if (!make_prop(record, i, view, at - half, at + half, &(*out)[(*props)++])) {
             rp_props_free(*out, *props);
             *out = NULL;
         }

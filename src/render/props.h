@@ -8,11 +8,12 @@
 // @return its number, or -1
 int rp_props_ground(const rp_record *record);
 
-// Everything else that is not hidden, at a frame.
+// Everything else that is not hidden, at a frame. Slopes without end go as far as what there is to
+// see.
 // @param frames for how many frames the shutter is open; 0: it is quick
 // @param[out] prop released with rp_props_free(); NULL on failure
-rp_result rp_props_make(const rp_record *record, const rp_scale *scale, int64_t frame,
-                        double frames, rp_prop **prop, int *props);
+rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t frame, double frames,
+                        rp_prop **prop, int *props);
 void rp_props_free(rp_prop *prop, int props);
 
 // A point of a collider at a frame [m].

@@ -92,12 +92,13 @@ static rp_result check_def(const rp_render_def *def)
 
 static rp_shot make_shot(const rp_render_def *def)
 {
-    rp_shot shot = {.quick = def->preview, .mood = RP_MOOD_SUN};
+    rp_shot shot = {.mood = RP_MOOD_SUN};
     shot.view.width = def->width;
     shot.view.height = def->height;
     shot.view.fov = def->fov > 0.0 ? def->fov : FOV;
-    shot.effort.samples = def->samples > 0 ? def->samples : def->preview ? 2 : 64;
-    shot.effort.bounces = def->preview ? 0 : 2;
+    shot.effort.samples = def->samples > 0 ? def->samples : def->preview ? 1 : 64;
+    shot.effort.bounces = 2;
+    shot.effort.quick = def->preview;
     shot.effort.threads = def->threads > 0 ? def->threads : rp_default_threads();
     memcpy(shot.ground_color, FLOOR, sizeof FLOOR);
     return shot;
@@ -230,8 +231,8 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     RP_TRY(rp_show_read(render, path, &crowd));
     rp_result result = RP_OK;
     if (render->record != NULL) {
-        const rp_scale scale = rp_shot_scale(&shot.view);
-        result = rp_props_make(render->record, &scale, frame, render->def.shutter, &prop, &props);
+        result =
+            rp_props_make(render->record, &shot.view, frame, render->def.shutter, &prop, &props);
     }
     if (result == RP_OK) {
         result = rp_shot_take(&shot, &crowd, prop, props, 0.0, rgb);
@@ -276,7 +277,7 @@ rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *pn
         result = draw_words(render, path, &canvas);
     }
     if (result == RP_OK) {
-        result = rp_png_write(png, width, height, canvas.rgb);
+        result = rp_png_write(png, width, height, canvas.rgb, render->def.preview);
     }
     free(canvas.rgb);
     return result;

@@ -15,7 +15,6 @@ struct rp_scenery {
     float linear[256];            // of sRGB bytes
 };
 
-enum { PANES_MOST = 16 };
 static const float HAIR = 2e-5f; // what a ray begins above triangles and the ground [units]
 
 // ---- making ----
@@ -28,6 +27,18 @@ static void only_from_outside(const struct RTCFilterFunctionNArguments *a)
     if (ray->dir_x * hit->Ng_x + ray->dir_y * hit->Ng_y + ray->dir_z * hit->Ng_z > 0.0f) {
         a->valid[0] = 0;
     }
+}
+
+// Counts what a ray crosses, in any order, and stops it nowhere.
+typedef struct pane_count {
+    struct RTCIntersectContext context; // Embree hands on its address
+    int panes;
+} pane_count;
+
+static void count_pane(const struct RTCFilterFunctionNArguments *a)
+{
+    ((pane_count *)a->context)->panes++;
+    a->valid[0] = 0;
 }
 
 static void add(RTCScene scene, RTCGeometry geometry, bool quick)
@@ -65,6 +76,8 @@ static void add_prop(rp_scenery *s, const rp_prop *p, RTCScene scene, bool quick
     if (!p->glass) {
         rtcSetGeometryIntersectFilterFunction(geometry, only_from_outside);
         rtcSetGeometryOccludedFilterFunction(geometry, only_from_outside);
+    } else {
+        rtcSetGeometryOccludedFilterFunction(geometry, count_pane);
     }
     add(scene, geometry, quick);
 }
@@ -248,15 +261,11 @@ bool rp_scenery_blocks(const rp_scenery *s, vec from, vec to, float time)
 
 int rp_scenery_panes(const rp_scenery *s, vec from, vec to, float time, float far)
 {
-    int panes = 0;
-    float near = 0.0f;
-    while (s->glass != NULL && panes < PANES_MOST) {
-        const struct RTCRayHit h = look(s->glass, from, to, time, near, far);
-        if (h.hit.geomID == RTC_INVALID_GEOMETRY_ID) {
-            break;
-        }
-        near = h.ray.tfar + HAIR;
-        panes++;
+    pane_count count = {.panes = 0};
+    if (s->glass != NULL) {
+        rtcInitIntersectContext(&count.context);
+        struct RTCRay ray = ray_of(from, to, time, 0.0f, far);
+        rtcOccluded1(s->glass, &count.context, &ray);
     }
-    return panes;
+    return count.panes;
 }

@@ -87,6 +87,7 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
     const rp_scale s = rp_shot_scale(&shot->view);
     rp_lens lens = lens_of(&shot->view, &s);
     lens.flat = crowd->flat;
+    lens.horizon = shot->horizon;
     const rp_ground ground = make_ground(shot, &s);
     const size_t pixels = (size_t)lens.width * (size_t)lens.height;
     rp_grains grains;
@@ -95,10 +96,10 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
     free(crowd->point); // the stage has them now
     crowd->point = NULL;
     vec *image = malloc(pixels * sizeof *image);
-    rp_result result = image != NULL
-                           ? rp_scenery_open(&grains, prop, props, &ground, shot->quick, &stage)
-                           : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
-                                     lens.width, lens.height);
+    rp_result result =
+        image != NULL ? rp_scenery_open(&grains, prop, props, &ground, shot->effort.quick, &stage)
+                      : rp_fail(RP_ERR_MEMORY, "no memory for a picture of %d x %d pixels",
+                                lens.width, lens.height);
     if (result == RP_OK) {
         rp_trace(stage, &lens, &shot->effort, shot->mood, image);
         for (size_t i = 0; i < pixels; i++) {

@@ -9,11 +9,11 @@ typedef struct rp_shot {
     rp_view view;
     rp_effort effort;
     rp_mood mood;
-    bool quick;      // a rough tree for the rays
     double shutter;  // for how long it is open, around the time of the frame [s]
     bool has_ground; // otherwise it lies below everything
     double ground_point[3], ground_normal[3];
     float ground_color[3]; // linear
+    bool horizon;          // the ground goes on to it, else it melts into the backdrop
 } rp_shot;
 
 // Metres to the stage.

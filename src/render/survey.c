@@ -1,5 +1,7 @@
 // A look at the whole run, to choose what the caller left open: a few particles of a few frames.
+#include "render/legend.h"
 #include "render/show.h"
+#include "render/tone.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +118,11 @@ static rp_result survey_frames(const rp_render *render, sights *s)
         const int64_t frame = k * info.last / (SURVEYED - 1);
         if ((k == 0 || frame != (k - 1) * info.last / (SURVEYED - 1)) &&
             rp_record_frame(render->record, frame, path, sizeof path)) {
-            RP_TRY(survey_frame(render, path, SURVEY_MOST / SURVEYED, s));
+            const rp_result result = survey_frame(render, path, SURVEY_MOST / SURVEYED, s);
+            // one that cannot be read is no reason not to draw another
+            if (result != RP_OK && result != RP_ERR_FILE) {
+                return result;
+            }
         }
     }
     return RP_OK;
@@ -174,6 +180,14 @@ static void take_ground(rp_render *render)
         render->shot.ground_point[a] = (double)c->surface.vertex[0][a];
         render->shot.ground_normal[a] = (double)c->surface.normal[0][a];
     }
+    // without a colour of its own it is the pale sheet that pictures have anyway
+    const rp_collider_def usual = rp_default_collider_def();
+    if (memcmp(c->color, usual.color, sizeof c->color) != 0) {
+        render->shot.horizon = true;
+        for (int a = 0; a < 3; a++) {
+            render->shot.ground_color[a] = rp_linear_of((float)c->color[a]);
+        }
+    }
 }
 
 static int upward(const void *a, const void *b)
@@ -223,11 +237,16 @@ static rp_result choose_quantity(rp_render *render)
     rp_frame *frame;
     rp_frame_info info;
     RP_TRY(rp_show_find(render, &last, path));
-    RP_TRY(rp_frame_open(path, &frame));
+    rp_result result = rp_frame_open(path, &frame);
+    while (result == RP_ERR_FILE && render->record != NULL && last-- > 0) {
+        if (rp_record_frame(render->record, last, path, sizeof path)) {
+            result = rp_frame_open(path, &frame);
+        }
+    }
+    RP_TRY(result);
     rp_frame_get_info(frame, &info);
     render->fps = info.fps;
-    const rp_result result =
-        rp_quantity_choose(&render->quantity, render->color, render->record, frame);
+    result = rp_quantity_choose(&render->quantity, render->color, render->record, frame);
     rp_frame_close(frame);
     render->quantity.has_range = render->def.has_range;
     render->quantity.low = render->def.range[0];
@@ -254,7 +273,12 @@ rp_result rp_show_survey(rp_render *render)
         survey_props(render, &s.crowd);
         double radius = render->def.radius > 0.0 ? render->def.radius : s.radius;
         radius = radius > 0.0 ? radius : rp_crowd_radius(&s.crowd);
-        result = rp_show_view(&render->def, &s.crowd, radius, &render->shot.view);
+        rp_view *view = &render->shot.view;
+        if (render->def.legend) {
+            view->free_right =
+                (double)rp_legend_width(view->width, view->height, &render->quantity) / view->width;
+        }
+        result = rp_show_view(&render->def, &s.crowd, radius, view);
     }
     rp_crowd_free(&s.crowd);
     free(s.value);

@@ -51,8 +51,8 @@ static light make_light(const rp_lens *lens, rp_mood mood)
     l.zenith = chart ? (vec){0.50f, 0.50f, 0.50f} : (vec){0.25f, 0.345f, 0.50f};
     l.horizon = chart ? (vec){0.62f, 0.62f, 0.62f} : (vec){0.58f, 0.63f, 0.70f};
     l.back = chart ? (vec){2.2f, 2.2f, 2.2f} : (vec){1.42f, 1.41f, 1.40f};
-    l.fade_near = 1.6f * lens->reach;
-    l.fade_far = 5.0f * lens->reach;
+    l.fade_near = (lens->horizon ? 6.0f : 1.6f) * lens->reach;
+    l.fade_far = (lens->horizon ? 60.0f : 5.0f) * lens->reach;
     return l;
 }
 
@@ -96,6 +96,34 @@ static vec dimmed(int panes)
 
 // ---- matte things ----
 
+// What the sun gives to a matte place.
+static vec sunlit(const work *w, const rp_meeting *m, vec from, float time, float u, float v)
+{
+    const vec sun = toward_sun(&w->light, u, v);
+    const float slant = vec_dot(sun, m->normal);
+    if (!(slant > 0.0f) || rp_scenery_blocks(w->stage, from, sun, time)) {
+        return (vec){0};
+    }
+    const vec dim = dimmed(rp_scenery_panes(w->stage, from, sun, time, INFINITY));
+    return vec_mul(vec_scale(slant / PI, w->light.sun_color), dim);
+}
+
+// The same light with one ray: where a grain turns away from the eye its neighbours hide the sky,
+// and give back some of their own colour.
+static vec glance(const work *w, const rp_meeting *m, vec to, float time, sampler *s)
+{
+    float u, v;
+    sampler_draw(s, &u, &v);
+    const vec from = vec_along(m->at, m->step, m->normal);
+    const bool grain = m->kind == RP_MEETS_GRAIN;
+    const float open = grain ? 0.4f + 0.6f * fabsf(vec_dot(to, m->normal)) : 0.8f;
+    const vec around =
+        grain ? vec_scale(1.5f, vec_mul(w->light.horizon, m->color)) : w->light.horizon;
+    const vec above = vec_mix(w->light.horizon, w->light.zenith, 0.6f);
+    const vec sky_light = vec_mix(around, above, 0.5f + 0.5f * m->normal.y);
+    return vec_mul(m->color, vec_along(sunlit(w, m, from, time, u, v), open, sky_light));
+}
+
 // Sun and sky on a matte place, and what comes back to it from other places.
 static vec shade(const work *w, rp_meeting m, float time, sampler *s)
 {
@@ -107,13 +135,7 @@ static vec shade(const work *w, rp_meeting m, float time, sampler *s)
 
         // the sun
         sampler_draw(s, &u, &v);
-        const vec sun = toward_sun(&w->light, u, v);
-        const float slant = vec_dot(sun, m.normal);
-        if (slant > 0.0f && !rp_scenery_blocks(w->stage, from, sun, time)) {
-            const vec dim = dimmed(rp_scenery_panes(w->stage, from, sun, time, INFINITY));
-            const vec got = vec_mul(vec_scale(slant / PI, w->light.sun_color), dim);
-            sum = vec_add(sum, vec_mul(through, got));
-        }
+        sum = vec_add(sum, vec_mul(through, sunlit(w, &m, from, time, u, v)));
 
         // all else, from one direction chosen by the cosine
         sampler_draw(s, &u, &v);
@@ -200,6 +222,13 @@ static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
 
 // ---- a sample ----
 
+// What lies behind everything: the backdrop, or in a mirror the sky. Ground that is far melts into
+// the same, so that no line shows where it ends.
+static vec beyond(const work *w, const way *at)
+{
+    return at->mirrored ? sky_with_sun(&w->light, at->to) : backdrop(&w->light, w->lens, at->to);
+}
+
 static vec follow(const work *w, vec from, vec to, float time, sampler *s)
 {
     way open[1 + SPLITS * 2];
@@ -215,9 +244,7 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
                 at.through = vec_mul(at.through, swallowed(m.t / w->lens->reach));
             }
             if (m.kind == RP_MEETS_NOTHING) {
-                const vec seen = at.mirrored ? sky_with_sun(&w->light, at.to)
-                                             : backdrop(&w->light, w->lens, at.to);
-                sum = vec_add(sum, vec_mul(at.through, seen));
+                sum = vec_add(sum, vec_mul(at.through, beyond(w, &at)));
                 break;
             }
             if (m.kind == RP_MEETS_GLASS) {
@@ -231,12 +258,12 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
             if (m.kind == RP_MEETS_GROUND) {
                 const float away = vec_length(vec_sub(m.at, w->lens->focus));
                 fade = smoothly(w->light.fade_near, w->light.fade_far, away);
-                sum = vec_add(
-                    sum, vec_mul(vec_scale(fade, at.through), backdrop(&w->light, w->lens, at.to)));
+                sum = vec_add(sum, vec_mul(vec_scale(fade, at.through), beyond(w, &at)));
             }
             if (fade < 1.0f) {
-                sum =
-                    vec_add(sum, vec_mul(vec_scale(1.0f - fade, at.through), shade(w, m, time, s)));
+                const vec got =
+                    w->effort->quick ? glance(w, &m, at.to, time, s) : shade(w, m, time, s);
+                sum = vec_add(sum, vec_mul(vec_scale(1.0f - fade, at.through), got));
             }
             break;
         }

@@ -12,11 +12,13 @@ typedef struct rp_lens {
     vec focus;              // the middle of what is shown; the ground fades around it
     float reach;            // how far what is shown reaches from there
     bool flat;              // a slice: light comes from the front
+    bool horizon;           // the ground goes on to it, else it melts into the backdrop
 } rp_lens;
 
 typedef struct rp_effort {
     int samples; // of a pixel
     int bounces; // of light, between matte things
+    bool quick;  // no light but the sun is followed; what the sky gives is guessed
     int threads;
 } rp_effort;
 

@@ -43,10 +43,36 @@ rp_axes rp_view_axes(const double eye[3], const double look[3])
     return a;
 }
 
-static int downward(const void *a, const void *b)
+static void swap(double *a, double *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
+    const double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// The number that has `rank` larger ones; reorders them all (Hoare's selection).
+static double ranked(double *x, size_t count, size_t rank)
+{
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        const double pivot = x[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) {
+            while (x[i] > pivot) {
+                i++;
+            }
+            while (x[j] < pivot) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            swap(&x[i++], &x[j--]);
+        }
+        // up to j none is smaller than the pivot, from j + 1 on none is larger
+        *(rank <= j ? &high : &low) = rank <= j ? j : j + 1;
+    }
+    return x[low];
 }
 
 rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double radius, bool flat)
@@ -57,7 +83,9 @@ rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double
     const rp_axes a = rp_view_axes((double[3]){0}, to);
     const double fill = 0.80; // share of the picture that the points may take
     const double ty = fill * tan(0.5 * v->fov), tx = ty * v->width / v->height;
-    const double pad[2] = {radius * sqrt(1.0 + tx * tx), radius * sqrt(1.0 + ty * ty)};
+    const double narrow = fmin(1.0, (1.0 - 2.0 * v->free_right) / fill);
+    // slopes of the sides: left, right, below, above
+    const double slope[4] = {tx, fmax(0.1, narrow) * tx, ty, ty};
 
     // how far the points reach beyond planes through the origin, parallel to the sides of the
     // camera's pyramid; stray ones among many do not count
@@ -66,22 +94,23 @@ rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double
         return rp_fail(RP_ERR_MEMORY, "no memory to aim the camera");
     }
     for (int side = 0; side < 4 && count > 0; side++) {
-        const double *across = side < 2 ? a.right : a.up, slope = side < 2 ? tx : ty;
+        const double *across = side < 2 ? a.right : a.up;
+        const double pad = radius * sqrt(1.0 + slope[side] * slope[side]);
         for (size_t i = 0; i < count; i++) {
             const double x = dot(point[i], across), z = dot(point[i], a.forward);
-            beyond[i] = (side % 2 == 0 ? -x : x) - slope * z + pad[side / 2];
+            beyond[i] = (side % 2 == 0 ? -x : x) - slope[side] * z + pad;
         }
-        qsort(beyond, count, sizeof *beyond, downward);
-        reach[side] = beyond[count / 1500];
+        reach[side] = ranked(beyond, count, count / 1500);
     }
     free(beyond);
 
     // the nearest eye for which each lies inside: opposite sides give the distance and the middle
-    const double z = fmin(-(reach[0] + reach[1]) / (2.0 * tx), -(reach[2] + reach[3]) / (2.0 * ty));
+    const double z = fmin(-(reach[0] + reach[1]) / (slope[0] + slope[1]),
+                          -(reach[2] + reach[3]) / (slope[2] + slope[3]));
+    const double aside = (reach[1] - reach[0] + (slope[1] - slope[0]) * z) / 2.0;
     double middle[3];
     for (int i = 0; i < 3; i++) {
-        v->eye[i] = (reach[1] - reach[0]) / 2.0 * a.right[i] +
-                    (reach[3] - reach[2]) / 2.0 * a.up[i] + z * a.forward[i];
+        v->eye[i] = aside * a.right[i] + (reach[3] - reach[2]) / 2.0 * a.up[i] + z * a.forward[i];
         middle[i] = 0.5 * (v->lower[i] + v->upper[i]) - v->eye[i];
     }
     const double distance = dot(middle, a.forward);

@@ -8,6 +8,7 @@ typedef struct rp_view {
     double eye[3], look[3];    // [m]; y is up
     double fov;                // from bottom to top [rad]
     double lower[3], upper[3]; // what there is to see [m]
+    double free_right;         // share of the width that is kept free for a legend
 } rp_view;
 
 // Unit vectors; up is as near to y as it can be.

@@ -27,6 +27,7 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
     const scene_record *output = rp_record_find(scene->first, "output");
     *out = (rp_scene_info){
         .title = scene->title,
+        .dimension = scene->dimension,
         .method = method_of(scene),
         .frames = rp_record_integer(scene->said, "frames"),
         .fps = rp_record_number(scene->said, "fps"),
@@ -50,7 +51,8 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     w.dimension = scene->dimension;
     w.precision = (rp_precision)rp_record_choice(said, "precision");
     w.order = rp_record_choice(said, "order") + 1;
-    w.gradient = (rp_gradient)rp_record_choice(said, "gradient");
+    w.gradient =
+        def->gradient != NULL ? *def->gradient : (rp_gradient)rp_record_choice(said, "gradient");
     w.dx = rp_record_number(said, "dx");
     w.fps = rp_record_number(said, "fps");
     w.cfl = rp_record_number(said, "cfl");

@@ -395,6 +395,7 @@ typedef struct filling {
     const rp_particles_def *def;
     rp_local count;  // so far
     rp_local carved; // of them lie inside a collider
+    double volume;   // of each [m^d]: of the whole shape, so that what is carved out is missing
     double gravity[3];
 } filling;
 
@@ -426,7 +427,7 @@ static rp_result plan_place(void *context, const double x[3])
     }
     RP_TRY(velocity_at(f->world, f->def, x, v, gradient));
     note_newborn(f->world, v, &gradient[0][0]);
-    return rp_plan_count(f->world, x, f->def->field);
+    return rp_plan_count(f->world, x, f->def->material, f->def->field, f->volume);
 }
 
 static rp_result fill_place(void *context, const double x[3])
@@ -449,15 +450,12 @@ static rp_result fill_places(rp_world *world, const filling *counted)
 {
     const rp_particles_def *def = counted->def;
     const rp_local total = counted->count - counted->carved;
-    filling f = {world, def, 0, counted->carved, {0}};
+    filling f = {world, def, 0, counted->carved, counted->volume, {0}};
     uint16_t group;
     RP_TRY(rp_world_gravity(world, f.gravity));
-    // of the whole shape: what is carved out is missing, not spread over the rest
-    const double volume =
-        rp_shape_volume(def->shape, world->def.dimension) / (double)counted->count;
     RP_TRY(rp_set_reserve_births(&world->set, total));
     RP_TRY(visit_places(world, def, fill_place, &f));
-    RP_TRY(add_group(world, def->material, def->field, volume, &group));
+    RP_TRY(add_group(world, def->material, def->field, f.volume, &group));
     finish_births(world, total, group);
     return RP_OK;
 }
@@ -482,7 +480,7 @@ static rp_result check_room(const rp_world *world, const rp_particles_def *def)
 
 rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, int64_t *added)
 {
-    filling f = {world, def, 0, 0, {0}};
+    filling f = {world, def, 0, 0, 0.0, {0}};
     RP_TRY(check_particles(world, def));
     RP_TRY(check_room(world, def));
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
@@ -493,6 +491,7 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
                                             ? "none fits into the shape; want a finer spacing"
                                             : "the whole shape lies inside colliders");
     }
+    f.volume = rp_shape_volume(def->shape, world->def.dimension) / (double)f.count;
     if (f.carved > 0) {
         rp_log(RP_LOG_INFO, "%d of %d particles would lie inside a collider and are left out",
                f.carved, f.count);
@@ -609,7 +608,8 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     }
     if (world->def.plan) {
         for (int64_t i = 0; i < def->count; i++) {
-            RP_TRY(rp_plan_count(world, def->position + 3 * i, def->field));
+            RP_TRY(rp_plan_count(world, def->position + 3 * i, def->material, def->field,
+                                 def->volume));
         }
         world->next_id += (uint64_t)def->count;
         return RP_OK;

@@ -4,6 +4,7 @@
 #include "core/state.h"
 #include "sim/world.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,10 @@ static rp_plan_block *find(const rp_plan_table *table, uint64_t key, int field)
 
 static rp_result grow(rp_world *world)
 {
-    rp_plan_table old = world->plan, new = {.size = old.size > 0 ? 2 * old.size : 1024};
+    rp_plan_table old = world->plan, new = old;
+    new.size = old.size > 0 ? 2 * old.size : 1024;
+    new.used = 0;
+    new.buffer = (rp_buffer){0};
     RP_TRY(rp_buffer_reserve(&new.buffer, &world->allocator, new.size * sizeof(rp_plan_block), 0,
                              "planned blocks"));
     memset(new.buffer.data, 0, new.size * sizeof(rp_plan_block));
@@ -37,7 +41,18 @@ static rp_result grow(rp_world *world)
     return RP_OK;
 }
 
-rp_result rp_plan_count(rp_world *world, const double x[3], int field)
+static void note_heap(rp_world *world, const double x[3], int material, double volume)
+{
+    struct rp_plan_heap *heap = &world->plan.of[material];
+    for (int a = 0; a < world->def.dimension; a++) {
+        heap->lower[a] = heap->mass > 0.0 ? fmin(heap->lower[a], x[a]) : x[a];
+        heap->upper[a] = heap->mass > 0.0 ? fmax(heap->upper[a], x[a]) : x[a];
+    }
+    heap->mass += world->material[material].density * volume;
+}
+
+rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field,
+                        double volume)
 {
     int32_t block[3];
     double local[3];
@@ -55,6 +70,8 @@ rp_result rp_plan_count(rp_world *world, const double x[3], int field)
         world->plan.used++;
     }
     found->count++;
+    found->volume += volume;
+    note_heap(world, x, material.index, volume);
     return RP_OK;
 }
 
@@ -138,6 +155,15 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     rp_buffer_free(&set.page_buffer, &world->allocator);
     rp_grid_free(&grid);
     RP_TRY(result);
+
+    for (int i = 0; i < world->materials; i++) {
+        const struct rp_plan_heap *heap = &world->plan.of[i];
+        for (int a = 0; a < world->def.dimension && heap->mass > 0.0; a++) {
+            out->lower[a] = out->mass > 0.0 ? fmin(out->lower[a], heap->lower[a]) : heap->lower[a];
+            out->upper[a] = out->mass > 0.0 ? fmax(out->upper[a], heap->upper[a]) : heap->upper[a];
+        }
+        out->mass += heap->mass;
+    }
 
     rp_world *stepped = (rp_world *)(uintptr_t)world; // a step only looks at it here
     rp_matter matter;

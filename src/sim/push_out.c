@@ -51,40 +51,48 @@ static void place_of(const rp_set *set, const rp_page *page, rp_local slot, doub
 
 typedef struct search {
     const rp_world *world;
-    bool *sunk; // [page]: does it hold such a particle?
+    uint16_t *sunk; // [tile]: a bit for each of its particles that is too deep
 } search;
 
-// Distances at the middles of cubes of CUBE cells, worked out when first asked for. A particle in a
-// cube is no farther from its middle than from its corners, and a distance changes by no more than
-// the way: most particles need no look of their own.
-enum { CUBE = 2, CUBES = 8 }; // along each axis, from 2 CUBE cells before the page on
+// Distances at the middles of cubes, worked out when first asked for. A distance changes by no more
+// than the way, so what is far enough from a middle needs no look of its own. Coarse cubes are
+// asked first: fine ones are then only looked at along walls.
+enum { LEVELS = 2, CUBES = 16 }; // along each axis, from MARGIN cells before the page on
+static const int CUBE_CELLS[LEVELS] = {2, 1};
+static const int MARGIN = 4;
 typedef struct cubes {
-    double phi[CUBES][CUBES][CUBES];
-    bool known[CUBES][CUBES][CUBES];
+    float phi[LEVELS][CUBES][CUBES][CUBES]; // NaN: not known
 } cubes;
 
 static bool may_be_deep(const rp_world *world, int collider, const rp_page *page, cubes *near,
                         const double x[3])
 {
     const rp_layout *l = &world->set.layout;
-    const double size = CUBE * l->h, half2 = l->dim * 0.25 * size * size;
-    double middle[3] = {0};
-    int at[3] = {0};
-    for (int a = 0; a < l->dim; a++) {
-        const double first = l->h * (page->block[a] * l->cells[a]) - 2.0 * size;
-        const double cube = floor((x[a] - first) / size);
-        if (!(cube >= 0.0 && cube < CUBES)) {
-            return true;
+    for (int level = 0; level < LEVELS; level++) {
+        const double size = CUBE_CELLS[level] * l->h;
+        double middle[3] = {0}, way2 = 0.0;
+        int at[3] = {0};
+        for (int a = 0; a < l->dim; a++) {
+            const double first = l->h * (page->block[a] * l->cells[a] - MARGIN);
+            const double cube = floor((x[a] - first) / size);
+            if (!(cube >= 0.0 && cube < CUBES)) {
+                return true;
+            }
+            at[a] = (int)cube;
+            middle[a] = first + (cube + 0.5) * size;
+            way2 += (x[a] - middle[a]) * (x[a] - middle[a]);
         }
-        at[a] = (int)cube;
-        middle[a] = first + (cube + 0.5) * size;
+        float *phi = &near->phi[level][at[0]][at[1]][at[2]];
+        if (isnan(*phi)) {
+            *phi = (float)rp_collider_distance(&world->collider[collider], middle);
+        }
+        // the margin is for what a float and a shape's own distance round off
+        const double least = *phi - sqrt(way2) - 0.01 * l->h;
+        if (least > -DEPTH * l->h) {
+            return false;
+        }
     }
-    double *phi = &near->phi[at[0]][at[1]][at[2]];
-    if (!near->known[at[0]][at[1]][at[2]]) {
-        near->known[at[0]][at[1]][at[2]] = true;
-        *phi = rp_collider_distance(&world->collider[collider], middle);
-    }
-    return *phi - 1.001 * sqrt(half2) < -DEPTH * world->def.dx;
+    return true;
 }
 
 static void search_page(void *context, int64_t index, int thread)
@@ -93,24 +101,27 @@ static void search_page(void *context, int64_t index, int thread)
     const search *s = context;
     const rp_set *set = &s->world->set;
     const rp_page *page = &rp_set_page(set)[index];
-    bool found = false;
-    for (int c = 0; c < s->world->colliders && !found; c++) {
+    memset(s->sunk + page->first / RP_LANES, 0,
+           (size_t)((page->count + RP_LANES - 1) / RP_LANES) * sizeof *s->sunk);
+    for (int c = 0; c < s->world->colliders; c++) {
         if (!is_near(s->world, c, page)) {
             continue;
         }
         cubes near;
-        memset(near.known, 0, sizeof near.known);
-        for (rp_local i = 0; i < page->count && !found; i++) {
+        memset(&near, 0xff, sizeof near);
+        for (rp_local i = page->first; i < page->first + page->count; i++) {
             double x[3], out[3];
-            place_of(set, page, page->first + i, x);
-            found = may_be_deep(s->world, c, page, &near, x) && excess(s->world, c, x, out) > 0.0 &&
-                    is_sand(s->world, page->first + i);
+            place_of(set, page, i, x);
+            if (may_be_deep(s->world, c, page, &near, x) && excess(s->world, c, x, out) > 0.0 &&
+                is_sand(s->world, i)) {
+                s->sunk[i / RP_LANES] |= (uint16_t)(1u << i % RP_LANES);
+            }
         }
     }
-    s->sunk[index] = found;
 }
 
-// ---- back to the surface: few pages, in their order, since colliders add up what they get ----
+// ---- back to the surface: few particles, in their order, since colliders add up what they get
+// ----
 
 // Angular momentum about the collider that a particle loses by being moved goes to the collider.
 static void give_turn(rp_world *world, int collider, const rp_page *page, rp_local slot,
@@ -131,9 +142,6 @@ static void give_turn(rp_world *world, int collider, const rp_page *page, rp_loc
 static void push_particle(rp_world *world, const rp_page *page, rp_local slot, double *most)
 {
     double x[3], from[3];
-    if (!is_sand(world, slot)) {
-        return;
-    }
     place_of(&world->set, page, slot, x);
     memcpy(from, x, sizeof from);
     bool pushed = false;
@@ -173,7 +181,8 @@ rp_result rp_world_push_out(rp_world *world)
     }
     rp_arena_reset(&world->scratch);
     search s = {.world = world};
-    s.sunk = rp_arena_get(&world->scratch, (size_t)set->pages * sizeof *s.sunk, "pages of walls");
+    s.sunk = rp_arena_get(&world->scratch, (size_t)(set->slots / RP_LANES) * sizeof *s.sunk,
+                          "particles in walls");
     if (s.sunk == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -181,8 +190,10 @@ rp_result rp_world_push_out(rp_world *world)
     double most = 0.0;
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
-        for (rp_local i = 0; i < page->count && s.sunk[p]; i++) {
-            push_particle(world, page, page->first + i, &most);
+        for (rp_local tile = page->first; tile < page->first + page->count; tile += RP_LANES) {
+            for (unsigned bits = s.sunk[tile / RP_LANES]; bits != 0; bits &= bits - 1) {
+                push_particle(world, page, tile + __builtin_ctz(bits), &most);
+            }
         }
     }
     if (most > 0.0) {

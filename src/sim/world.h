@@ -18,11 +18,15 @@ typedef struct rp_plan_block {
     int32_t block[3];
     uint16_t field;
     int64_t count;
-    double x[3]; // of one of them [m]
+    double x[3];   // of one of them [m]
+    double volume; // of all of them [m^d]
 } rp_plan_block;
 typedef struct rp_plan_table {
     rp_buffer buffer;
     size_t size, used; // places in all, a power of two; places taken
+    struct rp_plan_heap {
+        double lower[3], upper[3], mass; // [m], [kg]; mass 0: nothing
+    } of[RP_MATERIAL_LIMIT];
 } rp_plan_table;
 
 // What a frame says of a collider; a table of doubles.
@@ -119,7 +123,8 @@ void rp_pour_free(rp_world *world);
 rp_result rp_world_push_out(rp_world *world);
 
 // One particle that a plan counts.
-rp_result rp_plan_count(rp_world *world, const double x[3], int field);
+rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field,
+                        double volume);
 void rp_plan_free(rp_world *world);
 
 double rp_world_time(const rp_world *world);

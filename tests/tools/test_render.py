@@ -18,6 +18,7 @@ import unittest
 import zlib
 
 CI = os.environ.get("CI") == "true"
+NOBODY = 65534 if os.getuid() == 0 else None  # root may write anywhere
 QUICK = "--preview", "--size", "96x64"
 
 SCENE = """
@@ -28,6 +29,16 @@ particles { material = material.sand { name = "damp", cohesion = 200 },
 collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
 collider { name = "ball", shape = sphere { center = {0, 0.5, 0}, radius = 0.1 }, look = "%s", color = {0, 0, 1},
            velocity = {0, -1, 0} }
+"""
+
+# Sand slides down a blue slope onto a green floor.
+SLOPE = """
+scene { title = "Slope", dx = 0.04, fps = 10, frames = 6 }
+particles { material = material.sand { friction_angle = 20 },
+            shape = box { min = {-0.1, 0.06, -0.1}, max = {0.1, 0.26, 0.1} } }
+collider { name = "slope", shape = half_space { point = {0, 0, 0}, normal = {0.6, 1, 0} }, contact = "slip",
+           color = {0, 0, 1} }
+collider { name = "floor", shape = half_space { point = {0, -1.5, 0}, normal = {0, 1, 0} }, color = {0, 0.5, 0} }
 """
 
 
@@ -69,6 +80,15 @@ def blue(r, g, b):
     return b > 1.5 * r and b > 60
 
 
+def green(r, g, b):
+    return g > 1.5 * r and g > 1.5 * b
+
+
+def full(kilobytes):
+    """What a shell runs before a command that is to find a disk without room: no file may grow beyond this."""
+    return "ulimit -f %d; trap '' XFSZ; exec " % kilobytes
+
+
 class Pictures(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -77,6 +97,10 @@ class Pictures(unittest.TestCase):
             with open(cls.at(look + ".lua"), "w") as file:
                 file.write(SCENE % look)
             cls.repose("run", look + ".lua", "-o", look, "--quiet")
+        with open(cls.at("slope.lua"), "w") as file:
+            file.write(SLOPE)
+        cls.repose("run", "slope.lua", "-o", "slope", "--quiet")
+        os.chmod(cls.folder.name, 0o755)
 
     @classmethod
     def tearDownClass(cls):
@@ -87,9 +111,13 @@ class Pictures(unittest.TestCase):
         return os.path.join(cls.folder.name, *names)
 
     @classmethod
-    def repose(cls, *args, status=0, path=None):
+    def repose(cls, *args, status=0, path=None, user=None, before=None):
         env = dict(os.environ, PATH=path) if path is not None else None
-        done = subprocess.run([REPOSE, *args], cwd=cls.folder.name, capture_output=True, text=True, timeout=300, env=env)
+        program = REPOSE
+        if user is not None:  # who may not look into every folder
+            program = shutil.copy(REPOSE, cls.folder.name)
+        command = [program, *args] if before is None else ["bash", "-c", before + '"$@"', "bash", program, *args]
+        done = subprocess.run(command, cwd=cls.folder.name, capture_output=True, text=True, timeout=300, env=env, user=user)
         assert done.returncode == status, "%s: %d, want %d\n%s" % (args, done.returncode, status, done.stderr)
         return done.stderr
 
@@ -118,6 +146,39 @@ class Pictures(unittest.TestCase):
         self.picture("auto.png")
         self.picture("near.png", "--camera", "0,0.4,1/0,0.1,0", "--fov", "20")
         self.assertNotEqual(read_png(self.at("auto.png"))[2], read_png(self.at("near.png"))[2])
+        for name, value in ("--camera", "1,2,3"), ("--camera", "0,0,0/0,0,0"), ("--fov", "0"), ("--size", "12"), \
+                           ("--size", "0x10"), ("--samples", "0"), ("--radius", "-1"), ("--threads", "0"):
+            said = self.repose("render", "solid", "-o", "wrong.png", name, value, status=2)
+            self.assertRegex(said, name + "|camera stands|render.width")
+        self.assertFalse(os.path.exists(self.at("wrong.png")))
+
+    def test_a_preview_is_the_same_view(self):
+        args = "--size", "96x64", "--camera", "0.5,0.5,1/0,0.15,0"
+        self.repose("render", "solid", "-o", "whole.png", "--samples", "16", *args)
+        self.repose("render", "solid", "-o", "quick.png", "--preview", *args)
+        whole, quick = (read_png(self.at(n))[2] for n in ("whole.png", "quick.png"))
+
+        def mean(rows, x, y):  # of a block of 8 x 8
+            return [sum(rows[y + j][x + i][k] for i in range(8) for j in range(8)) / 64 for k in range(3)]
+        far = [max(abs(a - b) for a, b in zip(mean(whole, x, y), mean(quick, x, y)))
+               for x in range(0, 96, 8) for y in range(0, 64, 8)]
+        self.assertLess(sum(far) / len(far), 12)
+        self.assertLess(max(far), 70)
+
+    def test_larger_grains_and_fewer_samples(self):
+        def sand(*args):
+            return share(self.picture("r.png", "--camera", "0.5,0.5,1/0,0.15,0", *args, run="hidden"),
+                         lambda r, g, b: r > 1.4 * b)
+        self.assertGreater(sand("--radius", "0.04"), 1.3 * sand("--radius", "0.004"))
+        self.assertNotEqual(read_png(self.picture("s1.png", "--samples", "1"))[2],
+                            read_png(self.picture("s9.png", "--samples", "9"))[2])
+
+    def test_slopes_and_floors_go_as_far_as_the_sand(self):
+        # from above, onto where the sand has gone: the slope was drawn when the run began, around its start
+        path = self.picture("slope.png", "--camera", "0.6,1,0/0.6,-0.36,0", "--fov", "20", run="slope")
+        self.assertGreater(share(path, blue), 0.6)
+        path = self.picture("floor.png", "--camera", "6,0,4/6,-1.5,0", run="slope")
+        self.assertGreater(share(path, green), 0.5)
 
     def test_threads_do_not_change_the_picture(self):
         for threads in "1", "2":
@@ -147,7 +208,7 @@ class Pictures(unittest.TestCase):
         self.assertIn("range", self.repose("render", "solid", *QUICK, "--color", "height", "--range", "2,1", status=2))
 
     def test_words_in_the_picture(self):
-        args = "--color", "speed", "--size", "320x200"
+        args = "--color", "speed", "--size", "320x200", "--camera", "0.5,0.5,1/0,0.15,0"
         self.picture("legend.png", *args)
         self.picture("bare.png", *args, "--no-legend")
         self.picture("stamp.png", *args, "--no-legend", "--time")
@@ -158,6 +219,16 @@ class Pictures(unittest.TestCase):
         changed = [(x, y) for y in range(200) for x in range(320) if stamp[y][x] != bare[y][x]]
         self.assertGreater(len(changed), 50)
         self.assertTrue(max(x for x, y in changed) < 160 and min(y for x, y in changed) > 150)  # below, at the left
+
+    def test_the_camera_leaves_room_for_the_legend(self):
+        args = "--color", "height", "--size", "240x240", "--radius", "0.02"
+        path = self.picture("room.png", *args, run="hidden")
+        rows, bare = read_png(path)[2], read_png(self.picture("bare.png", *args, "--no-legend", run="hidden"))[2]
+
+        def right(rows):  # of what is coloured, below the legend
+            return max(x for row in rows[141:] for x, p in enumerate(row) if max(p) > 1.6 * min(p) and max(p) > 40)
+        self.assertGreater(right(bare), 190)
+        self.assertLess(right(rows), 150)
 
     def test_an_open_shutter_blurs_what_is_fast(self):
         self.picture("sharp.png", "--samples", "16", run="hidden")
@@ -186,25 +257,38 @@ class Pictures(unittest.TestCase):
         os.truncate(path, os.path.getsize(path) - 100)
         self.assertIn("frame.000002.hdf", self.repose("render", "cut", "--frame", "2", *QUICK, "-o", "cut.png", status=4))
         self.assertFalse(os.path.exists(self.at("cut.png")))
-        with open(self.at("foreign.hdf"), "wb") as file:
-            file.write(b"\x89HDF\r\n\x1a\n" + bytes(3000))
-        self.assertIn("foreign.hdf", self.repose("render", "foreign.hdf", *QUICK, status=4))
+        # the others can still be drawn
+        self.repose("render", "cut", "--frame", "1", *QUICK, "-o", "uncut.png")
+        path = self.at("cut", "frames", "frame.000004.hdf")
+        os.truncate(path, 100)
+        self.repose("render", "cut", "--frame", "1", *QUICK, "-o", "uncut.png")
+        self.assertIn("frame.000004.hdf", self.repose("render", "cut", *QUICK, "-o", "cut.png", status=4))
+        self.assertIn("wants the folder of a run", self.repose("render", "cut/frames/frame.000001.hdf", "--movie", *QUICK,
+                                                               status=2))
+        subprocess.run(["h5mkgrp", "foreign.hdf", "/group"], cwd=self.folder.name, check=True)
+        self.assertIn("foreign.hdf: no frame of Repose", self.repose("render", "foreign.hdf", *QUICK, status=4))
+        shutil.copytree(self.at("solid"), self.at("bare"))
+        shutil.rmtree(self.at("bare", "frames"))
+        os.mkdir(self.at("bare", "frames"))
+        self.assertIn("bare has no frames yet", self.repose("render", "bare", *QUICK, status=4))
         self.assertIn("cannot write", self.repose("render", "solid", *QUICK, "-o", "no/such/folder.png", status=4))
         # a disk without room keeps the old picture
         self.picture("old.png")
         with open(self.at("old.png"), "rb") as file:
             before = file.read()
-        limited = "ulimit -f 2; trap '' XFSZ; exec '%s' render solid -o old.png --preview --frame 1" % REPOSE
-        done = subprocess.run(["bash", "-c", limited], cwd=self.folder.name, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 4, done.stderr)
-        self.assertIn("cannot write old.png", done.stderr)
+        self.assertIn("cannot write old.png", self.repose("render", "solid", "-o", "old.png", "--preview", "--frame", "1",
+                                                          before=full(2), status=4))
         with open(self.at("old.png"), "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertFalse(os.path.exists(self.at("old.png.tmp")))
-        if os.getuid() != 0:  # root may write anywhere
-            os.makedirs(self.at("locked"), exist_ok=True)
-            os.chmod(self.at("locked"), 0o500)
-            self.assertIn("cannot write", self.repose("render", "solid", *QUICK, "-o", "locked/x.png", status=4))
+        # a folder that may not be written
+        os.makedirs(self.at("locked"), exist_ok=True)
+        os.chmod(self.at("locked"), 0o555)
+        self.assertIn("cannot write locked/x.png", self.repose("render", "solid", *QUICK, "-o", "locked/x.png", status=4,
+                                                               user=NOBODY))
+        self.assertIn("cannot make locked/x.frames", self.repose("render", "solid", *QUICK, "--movie", "-o", "locked/x.mp4",
+                                                                 status=4, user=NOBODY))
+        self.assertEqual(os.listdir(self.at("locked")), [])
 
 
 class Movies(Pictures):
@@ -243,13 +327,47 @@ class Movies(Pictures):
         # one that fails: the pictures stay, the movie does not come to be
         os.makedirs(self.at("bin"), exist_ok=True)
         with open(self.at("bin", "ffmpeg"), "w") as file:
-            file.write("#!/bin/sh\necho 'no such encoder' >&2\nexit 1\n")
+            file.write("#!/bin/sh\nfor last; do :; done\necho half >\"$last\"\necho 'no such encoder' >&2\nexit 1\n")
         os.chmod(self.at("bin", "ffmpeg"), 0o755)
         said = self.repose("render", "solid", "--movie", *QUICK, "-o", "bad.mp4", status=4,
                            path=self.at("bin") + ":" + os.environ["PATH"])
         self.assertIn("ffmpeg failed to make bad.mp4: no such encoder", said)
-        self.assertFalse(os.path.exists(self.at("bad.mp4")))
+        self.assertEqual([n for n in os.listdir(self.at()) if n.startswith("bad.mp4")], [])
         self.assertTrue(os.path.exists(self.at("bad.frames", "frame.000004.png")))
+
+    def test_a_movie_that_has_no_room(self):
+        # pictures that fit and a movie that does not: the one that was there stays
+        args = "render", "slope", "--movie", "--size", "64x48", "--preview", "-o", "small.mp4"
+        self.repose(*args)
+        with open(self.at("small.mp4"), "rb") as file:
+            before = file.read()
+        self.assertIn("ffmpeg failed to make small.mp4", self.repose(*args, before=full(1), status=4))
+        with open(self.at("small.mp4"), "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertFalse(os.path.exists(self.at("small.mp4.tmp")))
+        # not even a picture
+        said = self.repose("render", "slope", "--movie", "--size", "160x120", "--preview", "-o", "brim.mp4", before=full(2),
+                           status=4)
+        self.assertRegex(said, "cannot write brim.frames/frame.00000[0-9].png")
+        self.assertEqual(os.listdir(self.at("brim.frames")), ["settings.txt"])
+
+    def test_a_torn_frame_stops_a_movie(self):
+        shutil.copytree(self.at("solid"), self.at("torn"))
+        path = self.at("torn", "frames", "frame.000003.hdf")
+        os.truncate(path, os.path.getsize(path) // 2)
+        said = self.repose("render", "torn", "--movie", *QUICK, "--threads", "1", "-o", "torn.mp4", status=4)
+        self.assertIn("torn/frames/frame.000003.hdf", said)
+        self.assertFalse(os.path.exists(self.at("torn.mp4")))
+        self.assertIn("frame.000001.png", os.listdir(self.at("torn.frames")))  # what was drawn is kept
+
+    def test_which_frames_and_how_fast(self):
+        self.repose("render", "solid", "--movie", *QUICK, "--frames", "1:3", "--fps", "5", "-o", "slow.mp4")
+        probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", self.at("slow.mp4")],
+                               capture_output=True, text=True)
+        stream = json.loads(probe.stdout)["streams"][0]
+        self.assertEqual((stream["nb_read_frames"], stream["r_frame_rate"]), ("3", "5/1"))
+        self.assertIn("--fps", self.repose("render", "solid", "--movie", "--fps", "0", status=2))
+        self.assertIn("--every", self.repose("render", "solid", "--movie", "--every", "0", status=2))
 
     def test_a_movie_wants_a_run(self):
         self.assertIn("wants the folder of a run",

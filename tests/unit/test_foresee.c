@@ -73,6 +73,14 @@ static void what_will_go_wrong_is_told(void)
     static const struct {
         const char *text, *sentence, *detail;
     } scenes[] = {
+        // 2200 kg/m^3 * 9.81 m/s^2 * 2 m against a modulus of 4.76e5 Pa: 9 %
+        {START GROUND "particles { material = material.sand {},\n"
+                      "shape = box { min = {-1,0,-1}, max = {1,2,1} } }\n",
+         "sand is soft for its height: its own weight presses it together by 9.1 %", "e+06 makes"},
+        // half of a block twice
+        {START GROUND HEAP "particles { material = material.sand { young = 1e6 },\n"
+                           "shape = box { min = {0,0,-1}, max = {1,1,1} } }\n",
+         "particles lie in each other: near ", " times as much as fits"},
         {START HEAP GROUND
          "collider { name = 'sheet', shape = box { min = {2,0,-1}, max = {2.2,2,1} } }\n",
          "collider 'sheet' is thinner than 4 dx over ", "about 0.2 m at"},

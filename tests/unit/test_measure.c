@@ -196,7 +196,9 @@ static void a_falling_block_is_measured(void)
     rp_box_def box = rp_default_box_def();
     rp_run_def run_def = rp_default_run_def();
     const rp_material_def sand = rp_default_sand_def();
-    const rp_plane_def plane = rp_default_plane_def();
+    rp_collider_def ground = rp_default_collider_def();
+    const double origin[3] = {0}, up[3] = {0, 1, 0};
+    rp_shape *shape;
     rp_run *run;
     rp_run_end end;
     def.dx = 0.1;
@@ -208,7 +210,11 @@ static void a_falling_block_is_measured(void)
         box.upper[a] = a == 1 ? 5.4 : 0.2;
     }
     CHECK_OK(rp_world_add_box(run_def.world, &box, NULL));
-    CHECK_OK(rp_world_add_plane(run_def.world, &plane));
+    CHECK_OK(rp_shape_half_space(origin, up, &shape));
+    ground.shape = shape;
+    ground.name = "ground";
+    CHECK_OK(rp_world_add_collider(run_def.world, &ground));
+    rp_shape_release(shape);
     run_def.frames = 2;
     run_def.file = &file;
     run_def.files = 1;
@@ -234,6 +240,9 @@ static void a_falling_block_is_measured(void)
         CHECK(m->rows > 0 && m->columns > 2);
         rp_measured_free(m);
     }
+    CHECK_OK(measure(folder.path, "wall", "collider", "ground", &m)); // 0, its number, was above
+    CHECK_EQUAL(m->rows, 1);
+    rp_measured_free(m);
     check_context("wrong words");
     CHECK_ERROR(measure(folder.path, "runuot", NULL, NULL, &m), RP_ERR_ARGUMENT, "runout?");
     CHECK_ERROR(measure(folder.path, "runout", "quantil", "1", &m), RP_ERR_ARGUMENT, "quantile?");

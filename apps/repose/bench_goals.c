@@ -1,0 +1,114 @@
+// What a benchmark says about the goals of docs/architecture.md, "Performance".
+#include "bench_goals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const bench_done *find(const bench_done *done, int count, const bench_case *like)
+{
+    for (int i = 0; i < count; i++) {
+        const bench_case *c = &done[i].asked;
+        const bool same_scene = like->scene == NULL
+                                    ? c->scene == NULL
+                                    : c->scene != NULL && strcmp(like->scene, c->scene) == 0;
+        if (same_scene && c->state == like->state && c->order == like->order &&
+            c->gradient == like->gradient && c->precision == like->precision &&
+            c->threads == like->threads && fabs(c->particles / like->particles - 1.0) < 0.01) {
+            return &done[i];
+        }
+    }
+    return NULL;
+}
+
+// One line; what was not measured is left out.
+static void goal(const char *what, double measured, const char *unit, const char *sign, double want)
+{
+    if (isfinite(measured)) {
+        const bool met = sign[0] == '<' ? measured <= want : measured >= want;
+        printf("  %-58s %8.1f %-6s want %s %g%s\n", what, measured, unit, sign, want,
+               met ? "" : "   MISSED");
+    }
+}
+
+static double rate(const bench_done *d) { return d != NULL ? 1e-6 / d->found.wall : NAN; }
+
+static double outside(const bench_done *d)
+{
+    if (d == NULL) {
+        return NAN;
+    }
+    const double *stage = d->found.stage;
+    const double inside = stage[RP_STAGE_P2G] + stage[RP_STAGE_GRID] + stage[RP_STAGE_G2P];
+    return 100.0 * (1.0 - inside / d->found.wall);
+}
+
+void bench_print_goals(const bench_done *done, int count, int threads)
+{
+    bench_case c = {.state = BENCH_COLLAPSED,
+                    .particles = 1e6,
+                    .order = 2,
+                    .gradient = RP_GRADIENT_AFFINE,
+                    .threads = 1};
+    const bench_done *heap = find(done, count, &c);
+    c.threads = threads;
+    const bench_done *heap2 = find(done, count, &c);
+    c.order = 3;
+    c.gradient = RP_GRADIENT_SPLINE;
+    const bench_done *cubic2 = find(done, count, &c);
+    c.threads = 1;
+    const bench_done *cubic = find(done, count, &c);
+    c.order = 2;
+    const bench_done *spline = find(done, count, &c);
+    c.gradient = RP_GRADIENT_AFFINE;
+    c.precision = RP_DOUBLE;
+    const bench_done *twice = find(done, count, &c);
+
+    printf("\nGoals, for two cores of a Zen 4 EPYC:\n");
+    goal("heap of 1 M, quadratic, affine, one thread", rate(heap), "M/s", ">=", 25.0);
+    goal("  beside the FMA loop, in the time that the core gave",
+         heap != NULL ? 100.0 * heap->found.flops / heap->found.cpu / heap->found.fma : NAN, "%",
+         ">=", 28.0);
+    goal("heap of 1 M, cubic, spline, one thread", rate(cubic), "M/s", ">=", 14.0);
+    if (threads == 2) {
+        goal("heap of 1 M, quadratic, affine, two threads", rate(heap2), "M/s", ">=", 48.0);
+        goal("heap of 1 M, cubic, spline, two threads", rate(cubic2), "M/s", ">=", 26.0);
+        goal("efficiency of two threads", 50.0 * rate(heap2) / rate(heap), "%", ">=", 90.0);
+    }
+    goal("double beside single", 100.0 * rate(twice) / rate(heap), "%", ">=", 33.3);
+    goal("memory while stepping", heap != NULL ? heap->found.bytes_per_particle : NAN, "B",
+         "<=", 135.0);
+    goal("memory while a frame is written",
+         heap != NULL && heap->found.bytes_writing > 0.0 ? heap->found.bytes_writing : NAN, "B",
+         "<=", 240.0);
+    goal("outside of P2G, grid and G2P", outside(heap), "%", "<=", 8.0);
+
+    // from a hundred thousand particles to thirty million, on one thread
+    double least = NAN, most = NAN;
+    for (int i = 0; i < count; i++) {
+        const bench_case *k = &done[i].asked;
+        if (k->state == BENCH_COLLAPSED && k->order == 2 && k->gradient == RP_GRADIENT_AFFINE &&
+            k->precision == RP_SINGLE && k->threads == 1 && k->particles > 5e4) {
+            const double cost = 1e9 * done[i].found.wall;
+            least = fmin(least, cost);
+            most = fmax(most, cost);
+            if (k->particles > 2e7) {
+                goal("thirty million particles while stepping",
+                     1e-9 * done[i].found.bytes_per_particle * (double)done[i].found.particles,
+                     "GB", "<=", 8.0);
+            }
+        }
+    }
+    if (most > least) {
+        goal("cost from 1e5 to 3e7 particles: half of the range by the mean",
+             100.0 * (most - least) / (most + least), "%", "<=", 15.0);
+    }
+    c = (bench_case){.state = BENCH_SCENE,
+                     .particles = 1e6,
+                     .order = 2,
+                     .gradient = RP_GRADIENT_SPLINE,
+                     .threads = 1,
+                     .scene = "hourglass"};
+    goal("hourglass beside the heap, both with spline gradients",
+         100.0 * rate(find(done, count, &c)) / rate(spline), "%", ">=", 70.0);
+}
