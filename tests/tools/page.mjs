@@ -233,6 +233,8 @@ const parts = {
     const id = await page.evaluate(() => repose.state.id), place = await page.evaluate(() => repose.stage.marked);
     assert.ok(Number.isInteger(id) && Math.abs(place[1] - 0.17) < 0.06, `${id} at ${place}`);
     assert.match(await page.textContent("#particle-state"), /velocity/);
+    const exact = await page.getAttribute("#particle-state dd:nth-of-type(2)", "title");
+    assert.deepEqual(exact.split(", ").map(Number), place, "all digits of the place");
     assert.ok(await page.isVisible("#ring"));
     await shot(page, "particle");
     await page.keyboard.press("End");

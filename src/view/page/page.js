@@ -365,9 +365,9 @@ function show_particle(message) {
   state.id = get("id")?.values[0] ?? null;
   stage.marked = get("position").values;
   const rows = [];
-  const put = (name, value, title = "") => {
+  const put = (name, value, title = "", exact = "") => {
     const dt = document.createElement("dt"), dd = document.createElement("dd");
-    dt.textContent = name; dd.textContent = value; dt.title = title;
+    dt.textContent = name; dd.textContent = value; dt.title = title; dd.title = exact;
     rows.push(dt, dd);
   };
   const order = ["id", "position", "velocity"];
@@ -375,13 +375,13 @@ function show_particle(message) {
   for (const c of columns) {
     const unit = c.unit === "1" ? "" : ` ${c.unit}`, name = c.name.replaceAll("_", " ");
     if (c.name === "material") { put(name, state.scene?.materials[c.values[0]] ?? c.values[0], c.sentence); continue; }
-    if (c.values.length === 1) { put(name, `${["id", "group"].includes(c.name) ? c.values[0] : number(c.values[0], 5)}${unit}`, c.sentence); continue; }
+    if (c.values.length === 1) { put(name, `${["id", "group"].includes(c.name) ? c.values[0] : number(c.values[0], 5)}${unit}`, c.sentence, String(c.values[0])); continue; }
     if (c.name === "velocity") put("speed", `${number(Math.hypot(...c.values), 5)}${unit}`);
     // rows of up to three: a vector is one, a matrix two or three
     const wide = c.values.length <= 3 ? 3 : c.values.length === 4 ? 2 : 3;
     for (let k = 0; k < c.values.length; k += wide) {
       const row = c.values.slice(k, k + wide), parts = row.map((_, i) => component({ name: c.name, comps: c.values.length }, k + i));
-      put(k === 0 ? `${name}${unit && `,${unit}`}` : "", row.map(v => number(v, 4)).join("\u2002\u2002"), `${c.sentence}: ${parts.join(", ")}`);
+      put(k === 0 ? `${name}${unit && `,${unit}`}` : "", row.map(v => number(v, 4)).join("\u2002\u2002"), `${c.sentence}: ${parts.join(", ")}`, row.join(", "));
     }
   }
   $("particle-state").replaceChildren(...rows);
