@@ -1,7 +1,7 @@
 check {
     id = "V-C5",
     title = "An elastic column under its own weight",
-    setup = "H = 1 m between frictionless walls, rho 2200, E 353.7 kPa, nu 0.3. Weight comes on within 2 s, so that little is "
+    setup = "H = 1 m between frictionless walls, rho 2200, E 353.7 kPa, nu 0.3. Weight comes on within 4 s, so that little is "
         .. "left to swing. The Hencky law in uniaxial strain has an exact solution with Lambert's W.",
     source = "[A] sigma = -rho g (H - X) and ln F = -W(rho g (H - X)/M), M = lambda + 2 mu",
     cost = "quick", minutes = 0.2,
@@ -48,14 +48,18 @@ expect { what = "settlement of the top", value = 1000 * top / count, want = 1000
          source = "[A] 21.694 mm (linear theory 22.664)" }
 -- the stress over the starting height, of rows that no boundary cuts
 local s = measure(run, "stress", { along = "y", width = 0.025 })
-local x, measured, exact, worst = {}, {}, {}, 0
+local x, measured, exact, worst, cut = {}, {}, {}, 0, 0
 for i = 1, s.rows do
     x[i], measured[i], exact[i] = s.place_m[i], -s.yy_Pa[i], rho * g * (H - s.place_m[i])
+    local off = math.abs(measured[i] - exact[i]) / (rho * g * H)
     if i > 2 and i < s.rows - 1 then
-        worst = math.max(worst, math.abs(measured[i] - exact[i]) / (rho * g * H))
+        worst = math.max(worst, off)
+    else
+        cut = math.max(cut, off)
     end
 end
-expect { what = "worst stress of a row of cells, off by (of rho g H)", value = worst, band = { 0, 0.02 },
+note(string.format("The two rows at the floor and at the surface are left out above: their nodes see only part of the material that they stand for. They are off by up to %.2f.", cut))
+expect { what = "worst stress of a row of cells, two at each end left out, off by (of rho g H)", value = worst, band = { 0, 0.02 },
          source = "[A] rho g (H - X), 2 %" }
 local inside, line = {}, {}
 for i = 3, s.rows - 2 do

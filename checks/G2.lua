@@ -1,7 +1,7 @@
 check {
     id = "V-G2",
     title = "An endless slope begins to flow",
-    setup = "A periodic layer, 8 cells long and 16 deep (0.1 m), on a rough base, friction 0.5; gravity is tilted. Acceleration of the mean velocity at 27 to 31 degrees.",
+    setup = "A periodic layer, 8 cells long and 16 deep (0.1 m), on a rough base, friction 0.5; gravity is tilted. Acceleration of the mean velocity at 27 to 31 degrees; then a slow tilt with steps of 10 microseconds, a nineteenth of the default, with which the layer creeps: see the note.",
     source = "[A] flow with constant volume and coaxial stress: a = 0 at atan 0.5 = 26.57 degrees; at rest up to asin 0.5 = 30 degrees",
     cost = "quick", minutes = 0.4,
 }

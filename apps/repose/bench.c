@@ -27,8 +27,8 @@ static const option bench_options[] = {
      .words = "single double"},
     {.name = "--state",
      .value = "S",
-     .help = "... as a column just let go, a heap, or spread out\n"
-             "(collapsed)",
+     .help = "... a column just let go (initial), the heap that it becomes\n"
+             "(collapsed), or grains far apart (spray); collapsed",
      .words = "initial collapsed spray"},
     {.name = "--scene", .value = "NAME", .help = "one case: this scene after a quarter second"},
     {.name = "--threads", .value = "N", .help = "... on this many threads (1)"},
@@ -131,6 +131,11 @@ static void plan_all(plan *p, int repeats)
     c.name = c.scene = "hourglass";
     add_pair(p, c);
     c.name = c.scene = "rock";
+    add_pair(p, c);
+    c.scene = NULL; // to put them beside
+    c.state = BENCH_COLLAPSED;
+    c.particles = BENCH_SMALL;
+    c.name = "small heap";
     add_pair(p, c);
 }
 
@@ -245,24 +250,26 @@ static json_t *json_case(const bench_case *c, const bench_result *r)
     json_object_set_new(stages, "rest", json_real(1e9 * r->rest));
     return json_pack(
         "{s:s, s:I, s:i, s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-        "s:f, s:f, s:I, s:I, s:o}",
+        "s:f, s:f, s:f, s:I, s:I, s:o}",
         "name", c->name, "particles", (json_int_t)r->particles, "order", c->order, "gradient",
         gradient_name(c), "precision", precision_name(c), "threads", c->threads, "isa", r->isa,
         "state", bench_state_name[c->state], "particle_steps_per_s", 1.0 / r->wall,
         "particle_steps_per_cpu_s", 1.0 / r->cpu, "step_us", 1e6 * r->step, "bytes_per_particle",
-        r->bytes_per_particle, "gflop_s", 1e-9 * r->flops / r->wall, "fma_gflop_s", 1e-9 * r->fma,
-        "fraction_of_fma_peak", fraction_of_fma(r), "gb_s", 1e-9 * r->bytes / r->wall,
-        "sorts_per_step", r->sorts_per_step, "pages", (json_int_t)r->pages, "node_pages",
-        (json_int_t)r->node_pages, "stages", stages);
+        r->bytes_per_particle, "bytes_per_particle_writing", r->bytes_writing, "gflop_s",
+        1e-9 * r->flops / r->wall, "fma_gflop_s", 1e-9 * r->fma, "fraction_of_fma_peak",
+        fraction_of_fma(r), "gb_s", 1e-9 * r->bytes / r->wall, "sorts_per_step", r->sorts_per_step,
+        "pages", (json_int_t)r->pages, "node_pages", (json_int_t)r->node_pages, "stages", stages);
 }
 
 static void print_head(const limits *l)
 {
     printf("%s, %.2f GHz; one thread: triad %.1f GB/s, FMA %.0f Gflop/s single, %.0f double;\n"
            "%d threads: %.1f GB/s, %.0f and %.0f Gflop/s\n\n"
-           "M/s: million particle-steps a second, by the clock on the wall, and per second that a "
-           "core gave us.\nStages in ns per particle-step, B is resident bytes per particle, FMA "
-           "its share of the loop beside it, in the time that cores gave.\n\n"
+           "M/s      million particle-steps a second, by the clock on the wall\n"
+           "M/cpu-s  ... per second of processor time: what others took does not count\n"
+           "FMA %%    multiply-adds of the formulas, as a share of what the same processor time\n"
+           "         gives in a loop of nothing else\n"
+           "B        resident bytes per particle; sort to rest: stages in ns per particle-step\n\n"
            "%-13s %9s %-9s q %-6s %-6s thr | %7s %7s %6s %6s %5s %4s | %6s %6s %6s %6s %6s | %9s\n",
            l->cpu, l->clock, l->triad[0], l->fma[0], l->fma64[0], l->threads, l->triad[1],
            l->fma[1], l->fma64[1], "case", "particles", "state", "grad", "real", "M/s", "M/cpu-s",
@@ -287,13 +294,15 @@ static void csv_case(FILE *csv, const bench_case *c, const bench_result *r, cons
     if (ftell(csv) == 0) {
         fputs("cpu,version,case,state,particles,order,gradient,precision,threads,isa,"
               "particle_steps_per_s,particle_steps_per_cpu_s,bytes_per_particle,"
+              "bytes_per_particle_writing,"
               "fraction_of_fma_peak,fma_gflop_s,triad_gb_s,sort_ns,p2g_ns,grid_ns,g2p_ns,rest_ns\n",
               csv);
     }
-    fprintf(csv, "%s,%s,%s,%s,%lld,%d,%s,%s,%d,%s,%.4g,%.4g,%.1f,%.3f,%.1f,%.1f", l->cpu,
+    fprintf(csv, "%s,%s,%s,%s,%lld,%d,%s,%s,%d,%s,%.4g,%.4g,%.1f,%.1f,%.3f,%.1f,%.1f", l->cpu,
             RP_VERSION, c->name, bench_state_name[c->state], (long long)r->particles, c->order,
             gradient_name(c), precision_name(c), c->threads, r->isa, 1.0 / r->wall, 1.0 / r->cpu,
-            r->bytes_per_particle, fraction_of_fma(r), 1e-9 * r->fma, l->triad[c->threads > 1]);
+            r->bytes_per_particle, r->bytes_writing, fraction_of_fma(r), 1e-9 * r->fma,
+            l->triad[c->threads > 1]);
     for (int s = 0; s < RP_STAGE_COUNT; s++) {
         fprintf(csv, ",%.2f", 1e9 * r->stage[s]);
     }

@@ -9,6 +9,7 @@
 // with and without are kept apart, the best of each is taken, and sorts count by their frequency.
 #include "bench_case.h"
 
+#include "host.h"
 #include "limits.h"
 #include "scenes.h"
 
@@ -195,19 +196,6 @@ static rp_result scene_world(const bench_case *c, rp_scene **scene, rp_world **w
     return result != RP_OK ? result : run_to(*world, 0.25, 1);
 }
 
-static double resident_bytes(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    long total = 0, resident = 0;
-    if (file != NULL && fscanf(file, "%ld %ld", &total, &resident) != 2) {
-        resident = 0;
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return (double)resident * (double)sysconf(_SC_PAGESIZE);
-}
-
 // Operations that the formulas of a step need for a particle, counted by hand: a multiplication and
 // an addition are one each, sums over nodes are factored axis by axis, four numbers a node. The
 // last figure is weights, stress, strain and return mapping.
@@ -329,48 +317,29 @@ static rp_result measure(const bench_case *c, rp_world *world, bench_result *out
     return RP_OK;
 }
 
-// The most that was resident since the last call of forget_peak(); 0 where the system does not
-// tell.
-static double peak_bytes(void)
-{
-    FILE *file = fopen("/proc/self/status", "re");
-    char line[256];
-    double kilobytes = 0.0;
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        sscanf(line, "VmHWM: %lf kB", &kilobytes);
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return 1024.0 * kilobytes;
-}
-
-static bool forget_peak(void)
-{
-    FILE *file = fopen("/proc/self/clear_refs", "we");
-    const bool told = file != NULL && fputs("5", file) >= 0;
-    return file != NULL && fclose(file) == 0 && told;
-}
-
 // A run copies its state and goes on, while the copy is written.
 static rp_result write_frame(rp_world *world, double held, bench_result *out)
 {
     char path[] = "/tmp/repose-bench-XXXXXX";
     const int file = mkstemp(path);
-    void *state;
-    size_t size;
-    if (file < 0 || !forget_peak()) {
-        return RP_OK;
+    if (file < 0) {
+        return RP_OK; // not measured
     }
     close(file);
-    rp_result result = rp_world_save(world, &state, &size);
-    if (result == RP_OK) {
-        result = rp_frame_write(path, state, size, NULL);
-        out->bytes_writing = (peak_bytes() - held) / (double)out->particles;
-        rp_state_free(state);
+    if (forget_peak()) {
+        void *state;
+        size_t size;
+        rp_result result = rp_world_save(world, &state, &size);
+        if (result == RP_OK) {
+            result = rp_frame_write(path, state, size, NULL);
+            rp_state_free(state);
+        }
+        remove(path);
+        out->bytes_writing = ((double)peak_memory() - held) / (double)out->particles;
+        return result;
     }
     remove(path);
-    return result;
+    return RP_OK;
 }
 
 rp_result bench_run(const bench_case *c, bench_result *out)
@@ -379,7 +348,7 @@ rp_result bench_run(const bench_case *c, bench_result *out)
     rp_world *world = NULL;
     rp_scene *scene = NULL;
     double dx;
-    const double held = resident_bytes();
+    const double held = (double)resident_memory();
     rp_result result = c->state == BENCH_COLLAPSED ? collapsed(c, &world)
                        : c->state == BENCH_SPRAY   ? spray(c, &world)
                        : c->state == BENCH_SCENE   ? scene_world(c, &scene, &world)
@@ -388,7 +357,7 @@ rp_result bench_run(const bench_case *c, bench_result *out)
         result = run_to(world, 0.0, 5);
     }
     result = result != RP_OK ? result : measure(c, world, out);
-    out->bytes_per_particle = (resident_bytes() - held) / (double)(out->particles + 1);
+    out->bytes_per_particle = ((double)resident_memory() - held) / (double)(out->particles + 1);
     if (result == RP_OK && c->state == BENCH_COLLAPSED && c->particles == 1e6) {
         result = write_frame(world, held, out);
     }

@@ -13,6 +13,9 @@ typedef enum bench_state {
 } bench_state;
 extern const char *const bench_state_name[BENCH_STATES];
 
+// As many as the scenes have, about.
+#define BENCH_SMALL 7e4
+
 typedef struct bench_case {
     const char *name;
     bench_state state;

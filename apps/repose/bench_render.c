@@ -2,6 +2,7 @@
 // them, and how much memory ten million need.
 #define _GNU_SOURCE // nftw
 #include "bench_case.h"
+#include "host.h"
 
 #include <repose/repose.h>
 
@@ -116,15 +117,14 @@ static void measure_memory(void)
         }
     }
     def.samples = 1; // memory does not depend on it
+    forget_peak();
     def.radius = 0.003;
     const stopwatch before = now();
     stop(rp_render_points(x[0], NULL, COUNT, 3, &def, rgb));
     const stopwatch after = now();
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
     printf("%-28s %6.2f s, %6.2f s of processors, peak %.2f GB\n", "10 M particles, 1 sample",
            after.wall - before.wall, after.processor - before.processor,
-           1.024e-6 * (double)used.ru_maxrss);
+           1e-9 * (double)peak_memory());
     free(x);
     free(rgb);
 }

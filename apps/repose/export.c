@@ -111,7 +111,7 @@ const command command_export = {
             "  repose export out --to vtp                  out-vtp/particles.pvd, for ParaView\n"
             "  repose export out --to ply --up z           out-ply/particles.0000.ply ..., for "
             "Blender\n"
-            "  repose export out --to usda --every 2 --columns volume_ratio",
+            "  repose export out --to usda --every 2 --columns velocity",
     .option = export_options,
     .main = export_main,
 };

@@ -6,8 +6,12 @@
 
 // Bytes that this process could still get: of the machine, or of the group it is confined to.
 size_t available_memory(void);
-// The most that this process has held so far [bytes].
+// What this process holds now, and the most that it has held since it began or since forget_peak()
+// [bytes]; 0 where the system does not tell.
+size_t resident_memory(void);
 size_t peak_memory(void);
+// @return false: the system cannot
+bool forget_peak(void);
 
 // INT and TERM are noted; a second one ends the process at once.
 void signals_catch(void);

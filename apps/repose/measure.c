@@ -20,7 +20,7 @@ static const option measure_options[] = {
 static int list_names(void)
 {
     for (int i = 0; rp_measurement(i) != NULL; i++) {
-        puts(rp_measurement(i));
+        printf("%-10s %s\n", rp_measurement(i), rp_measurement_sentence(i));
     }
     return EXIT_DONE;
 }

@@ -394,6 +394,9 @@ static int run_job(job *j)
         return say_error(opened, false);
     }
     snprintf(log, sizeof log, "%s/run.log", j->folder);
+    if (j->mode == RP_RUN_OVERWRITE) {
+        unlink(log);
+    }
     say_to(log);
     if (j->mode == RP_RUN_RESUME) {
         status = recall(j);

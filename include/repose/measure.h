@@ -53,6 +53,8 @@ RP_API int rp_measured_column(const rp_measured *measured, const char *name);
 /// The names of all measurements, in the order of the page that describes them; NULL behind the
 /// last.
 RP_API const char *rp_measurement(int index);
+/// What it measures, in a sentence.
+RP_API const char *rp_measurement_sentence(int index);
 /// That page as Markdown, made from the table that also checks arguments.
 /// @return released with free(); NULL when there is no memory
 RP_API char *rp_measure_reference(void);

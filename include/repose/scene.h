@@ -42,7 +42,7 @@ RP_API void rp_scene_free(rp_scene *scene);
 typedef enum rp_frame_state { RP_STATE_ALL, RP_STATE_LATEST } rp_frame_state;
 
 typedef struct rp_scene_info {
-    int dimension; ///< 2 or 3
+    int dimension;     ///< 2 or 3
     const char *title; ///< belongs to the scene, as all pointers here
     const char *method;
     int64_t frames;
@@ -69,7 +69,7 @@ typedef struct rp_scene_world_def {
     size_t memory;                 ///< see rp_world_def.memory
     bool plan;                     ///< see rp_world_def.plan
     bool empty;                    ///< without the particles: their state will be restored
-    const rp_gradient *gradient;   ///< in place of what the scene says; NULL: as it says
+    const rp_gradient *gradient;   ///< in place of what the scene, resolved or not, says; NULL
     uint32_t cookie;
 } rp_scene_world_def;
 RP_API rp_scene_world_def rp_default_scene_world_def(void);

@@ -242,8 +242,12 @@ static void remove_shapes(removal *r)
 rp_result rp_folder_clear(const rp_folder *folder)
 {
     char path[RP_PATH];
-    // first what makes it a run that can be resumed: half a removal must not look like one
+    // first what makes it a run that can be resumed: half a removal must not look like one. Who
+    // keeps the log has begun a new one by now.
     for (int i = 0; i < RUN_FILE_COUNT; i++) {
+        if (strcmp(RUN_FILES[i], "run.log") == 0) {
+            continue;
+        }
         RP_TRY(remove_file(rp_folder_path(folder, RUN_FILES[i], path)));
     }
     removal r = {.folder = folder};

@@ -228,6 +228,12 @@ static rp_result measure_slope(measuring *m, rp_measured *out)
     rp_profile_slope(column, bins.count, number(m, "from"), number(m, "to"),
                      strcmp(text(m, "side"), "left") == 0 ? -1 : 1, &s);
     free(column);
+    if (s.columns < 2) {
+        rp_log(RP_LOG_WARNING,
+               "slope: frame %lld has fewer than two columns between %g and %g of the crest's "
+               "height on the %s side",
+               (long long)m->now.info.frame, number(m, "from"), number(m, "to"), text(m, "side"));
+    }
     return PUT(s.slope, atan(s.slope) * 180.0 / M_PI, s.r2, s.crest, (double)s.columns);
 }
 
@@ -398,32 +404,50 @@ static rp_result measure_energy(measuring *m, rp_measured *out)
     return RP_OK;
 }
 
-// What has left, from the mass that is still there.
+// What has left: from the mass that is still there, or, while more is poured in, from the number of
+// particles that were removed and their mean mass.
 static rp_result measure_discharge(measuring *m, rp_measured *out)
 {
+    static const char *const need[] = {"time_s", "mass_kg", "particles", "born", "removed"};
+    enum { TIME, MASS, PARTICLES, BORN, REMOVED, NEEDS };
     rp_measured *table;
     TRY(rp_csv_read(m->def->folder, "stats.csv", 0, m->last, NULL, &table));
-    const int time = rp_measured_column(table, "time_s"),
-              mass = rp_measured_column(table, "mass_kg");
-    rp_result result = time >= 0 && mass >= 0
-                           ? RP_OK
-                           : rp_fail(RP_ERR_FILE, "%s/stats.csv has no mass_kg", m->def->folder);
+    rp_result result = RP_OK;
+    int at[NEEDS];
+    for (int k = 0; k < NEEDS; k++) {
+        at[k] = rp_measured_column(table, need[k]);
+        if (at[k] < 0) {
+            result = rp_fail(RP_ERR_FILE, "%s/stats.csv has no %s", m->def->folder, need[k]);
+        }
+    }
+    double left = 0.0, given = 0.0; // [kg], since the start
     for (int64_t r = 0; r < table->rows && result == RP_OK; r++) {
-        const double *at = table->value + r * table->columns, *before = at - table->columns;
-        double *row = at[0] >= (double)m->first ? rp_measured_add_row(out) : NULL;
-        if (at[0] < (double)m->first) {
+        const double *now = table->value + r * table->columns, *before = now - table->columns;
+        const bool poured = r > 0 && now[at[BORN]] > before[at[BORN]];
+        double went = 0.0;
+        given = r == 0 ? now[at[MASS]] : given;
+        if (poured) {
+            const double *those = now[at[PARTICLES]] > 0.0 ? now : before;
+            const double each = those[at[MASS]] / fmax(1.0, those[at[PARTICLES]]);
+            went = (now[at[REMOVED]] - before[at[REMOVED]]) * each;
+            given += now[at[MASS]] - before[at[MASS]] + went;
+        } else if (r > 0 && now[at[REMOVED]] > before[at[REMOVED]]) {
+            went = before[at[MASS]] - now[at[MASS]];
+        }
+        left += went;
+        double *row = now[0] >= (double)m->first ? rp_measured_add_row(out) : NULL;
+        if (now[0] < (double)m->first) {
             continue;
         }
         if (row == NULL) {
             result = RP_ERR_MEMORY;
             break;
         }
-        const double all = table->value[mass];
-        row[0] = at[0];
-        row[1] = at[time];
-        row[2] = at[mass];
-        row[3] = 1.0 - at[mass] / all;
-        row[4] = r > 0 ? (before[mass] - at[mass]) / (at[time] - before[time]) : NAN;
+        row[0] = now[0];
+        row[1] = now[at[TIME]];
+        row[2] = now[at[MASS]];
+        row[3] = given > 0.0 ? left / given : 0.0;
+        row[4] = r > 0 ? went / (now[at[TIME]] - before[at[TIME]]) : NAN;
     }
     rp_measured_free(table);
     return result;
@@ -512,7 +536,8 @@ static const measurement measurements[] = {
     {.name = "volume",
      .sentence =
          "Volume at rest, as strained, and of upright columns of a cell up to their highest "
-         "particle; and the fullest cell over its volume.",
+         "particle; and the volume of the particles of the fullest cell over its own: 1 as filled, "
+         "up to 2 or 3 where few particles a cell have been mixed.",
      .columns = "rest_m3 solid_m3 bulk_m3 densest",
      .frame = measure_volume,
      .argument = {{"y0", "0", "the floor [m]", NULL, -MOST, MOST}}},
@@ -538,7 +563,8 @@ static const measurement measurements[] = {
      .argument = {{"collider", "0", "its name in forces.csv, or its number", NULL, 0.0, 0.0, true},
                   {"area", "1", "[m^2]", NULL, 1e-300, MOST}}},
     {.name = "discharge",
-     .sentence = "Mass that is left, the share that has gone, and the rate since the frame before.",
+     .sentence = "Mass that is there, the share of all mass so far that has gone, and the rate at "
+                 "which it went since the frame before.",
      .columns = "mass_kg gone rate_kg_s",
      .table = measure_discharge},
     {.name = "energy",
@@ -555,6 +581,11 @@ static const measurement measurements[] = {
 };
 #pragma GCC diagnostic pop
 enum { MEASUREMENTS = sizeof measurements / sizeof measurements[0] };
+
+const char *rp_measurement_sentence(int index)
+{
+    return rp_measurement(index) != NULL ? measurements[index].sentence : NULL;
+}
 
 const char *rp_measurement(int index)
 {

@@ -39,15 +39,25 @@ static int rows_of(const rp_quantity *q)
     return q->classes < most ? q->classes : most;
 }
 
+// The i-th of the marks beside a bar; false: there are no more. A range as narrow as a rounding has
+// one mark.
+static bool mark_at(const rp_quantity *q, int i, double *value)
+{
+    enum { MARKS_MOST = 20 };
+    const double step = step_of(q);
+    *value = first_mark(q) + i * step;
+    return i < MARKS_MOST && *value <= q->high + 1e-9 * step && (i == 0 || *value > first_mark(q));
+}
+
 // Of the widest line, beside what shows its colour.
 static float widest_of(const rp_quantity *q, float s)
 {
     char text[128];
     float widest = 0.0f;
     if (q->kind == RP_QUANTITY_NUMBERS) {
-        const double step = step_of(q);
-        for (double v = first_mark(q); v <= q->high + 1e-9 * step; v += step) {
-            rp_canvas_number(v, step, text);
+        double v;
+        for (int i = 0; mark_at(q, i, &v); i++) {
+            rp_canvas_number(v, step_of(q), text);
             widest = fmaxf(widest, rp_canvas_text_width(s, text));
         }
     }
@@ -99,10 +109,10 @@ void rp_legend_draw(rp_canvas *c, const rp_quantity *q)
         rp_canvas_fill(c, left + s, (float)y, left + 2.2f * s, (float)y + 1.0f,
                        (rp_ink){rgb[0], rgb[1], rgb[2], 1.0f});
     }
-    const double step = step_of(q);
-    for (double v = first_mark(q); v <= q->high + 1e-9 * step; v += step) {
+    double v;
+    for (int i = 0; mark_at(q, i, &v); i++) {
         const float y = bottom - tall * (float)((v - q->low) / (q->high - q->low));
-        rp_canvas_number(v, step, text);
+        rp_canvas_number(v, step_of(q), text);
         rp_canvas_line(c, left + 2.3f * s, y, left + 2.65f * s, y, fmaxf(1.0f, 0.1f * s), DARK);
         rp_canvas_text(c, words, y + 0.5f * s, s, DARK, text);
     }

@@ -514,6 +514,11 @@ static rp_result check_collider(rp_scene *scene, scene_record *r)
     if (result != RP_OK) {
         return result;
     }
+    const char *name = rp_record_text(r, "name");
+    if (name != NULL && rp_scene_find_collider(scene, name, r) != NULL) {
+        return rp_record_fail(scene, r, "name", "want one that no other collider has, got '%s'",
+                              name);
+    }
     const char *parent = rp_record_text(r, "attach");
     if (parent != NULL && rp_scene_find_collider(scene, parent, r) == NULL) {
         return rp_record_fail(scene, r, "attach", "want the name of an earlier collider, got '%s'",

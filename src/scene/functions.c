@@ -91,7 +91,7 @@ static void describe_call(const call *c, char *text, size_t size)
     const scene_record *r = c->function->record;
     char what[64] = "the scene", when[96];
     if (r->word->kind == WORD_MANY) {
-        snprintf(what, sizeof what, "%s %d", r->word->name, r->index + 1);
+        snprintf(what, sizeof what, "%s %d", r->word->name, r->index);
         for (int k = 0; k < r->word->keys; k++) {
             if (strcmp(r->word->key[k].name, "name") == 0 && r->value[k].kind == TAKES_STRING) {
                 snprintf(what, sizeof what, "%s '%s'", r->word->name, r->value[k].text);

@@ -192,7 +192,7 @@ static void add_computed(json_t *root, const rp_scene *scene)
          r = rp_record_find(r->next, "collider")) {
         if (rp_record_text(r, "name") == NULL) {
             json_t *collider = json_array_get(json_object_get(root, "colliders"), (size_t)r->index);
-            json_object_set_new(collider, "name", json_sprintf("%d", r->index + 1));
+            json_object_set_new(collider, "name", json_sprintf("%d", r->index));
         }
     }
 }

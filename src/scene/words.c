@@ -264,7 +264,7 @@ static const scene_key sand_keys[] = {
     ELASTICITY,
     {"friction_angle", TAKES_NUMBER, "degrees", FROM_BELOW(0, 90), .otherwise = "35",
      .not_with = "friction_coefficient", .sentence = "Inner friction. `repose check` says at what slope the sand comes to rest when it flows; "
-                 "a heap that a collapse leaves is flatter."},
+                 "a heap that a collapse leaves is flatter. For a slope near this angle say `yield_fit = \"slope\"`."},
     {"yield_fit", TAKES_CHOICE,
      .choices = CHOICES("default", "compression", "plane_strain", "slope", "inscribed", "middle"),
      .otherwise = "\"default\"", .not_with = "friction_coefficient",

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double THIN = 4.0, NARROW = 2.0; // [cells]: what is less is told
@@ -432,21 +433,29 @@ static void look_at_borders(const view *v)
 
 // ---- particles among themselves ----
 
-// Shapes that overlap put more into a block than it holds. Samples are even to a few per cent.
+// Shapes that overlap put more into a block than it holds. One shape alone may put in a layer of
+// particles more along each axis, where they are in rows; random samples are even to a few per
+// cent.
 static void look_at_density(const view *v)
 {
-    static const double CROWDED = 1.2;
+    static const double UNEVEN = 1.05;
     const rp_layout *l = &v->world->set.layout;
     const rp_plan_block *block = v->world->plan.buffer.data, *worst = NULL;
-    for (size_t i = 0; i < v->world->plan.size; i++) {
-        worst = block[i].count > 0 && (worst == NULL || block[i].volume > worst->volume) ? &block[i]
-                                                                                         : worst;
-    }
-    double room = 1.0;
+    double most = 1.0, room = 1.0;
     for (int a = 0; a < v->dim; a++) {
         room *= v->h * l->cells[a];
     }
-    if (worst != NULL && worst->volume > CROWDED * room) {
+    for (size_t i = 0; i < v->world->plan.size; i++) {
+        double limit = UNEVEN * room;
+        for (int a = 0; a < v->dim && block[i].count > 0; a++) {
+            limit *= 1.0 + pow(block[i].coarse, 1.0 / v->dim) / (v->h * l->cells[a]);
+        }
+        if (block[i].count > 0 && block[i].volume > most * limit) {
+            most = block[i].volume / limit;
+            worst = &block[i];
+        }
+    }
+    if (worst != NULL) {
         rp_log(
             RP_LOG_WARNING,
             "particles lie in each other: near (%.3g, %.3g, %.3g) there is %.3g times as much as "
@@ -455,28 +464,80 @@ static void look_at_density(const view *v)
     }
 }
 
-// How far a column as high as all of a material is pressed together at its foot, by its own weight.
-static void look_at_softness(const view *v, const double gravity[3])
+// A block among those that lie above each other.
+typedef struct storey {
+    int32_t at[2]; // of the column
+    double mass;
+} storey;
+
+static int compare_storeys(const void *pa, const void *pb)
 {
-    static const double SOFT = 0.05;
-    for (int i = 0; i < v->world->materials; i++) {
-        const rp_material_def *m = &v->world->material[i];
-        const struct rp_plan_heap *heap = &v->world->plan.of[i];
-        double weight = 0.0; // of a column on a unit of ground [Pa]
-        for (int a = 0; a < v->dim && heap->mass > 0.0; a++) {
-            weight += m->density * fabs(gravity[a]) * (heap->upper[a] - heap->lower[a]);
-        }
-        const double stiffness =
-            m->young * (1.0 - m->poisson) / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
-        if (m->kind == RP_SAND && weight > SOFT * stiffness) {
-            rp_log(
-                RP_LOG_WARNING,
-                "%s is soft for its height: its own weight presses it together by %.2g %% at the "
-                "foot; young = %.2g makes that 1 %%, with smaller time steps",
-                m->name[0] != '\0' ? m->name : "sand", 100.0 * weight / stiffness,
-                m->young * weight / (0.01 * stiffness));
+    const storey *a = pa, *b = pb;
+    const int first = (a->at[0] > b->at[0]) - (a->at[0] < b->at[0]);
+    return first != 0 ? first : (a->at[1] > b->at[1]) - (a->at[1] < b->at[1]);
+}
+
+// What the heaviest column of blocks along `axis` weighs on its foot [kg/m^(d-1)].
+static rp_result heaviest_column(const view *v, int axis, double *out)
+{
+    const rp_layout *l = &v->world->set.layout;
+    const rp_plan_block *block = v->world->plan.buffer.data;
+    const int across[2] = {(axis + 1) % 3, (axis + 2) % 3};
+    storey *list = malloc((v->world->plan.used + 1) * sizeof *list);
+    size_t count = 0;
+    double foot = 1.0, mass = 0.0;
+    *out = 0.0;
+    if (list == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: columns of sand");
+    }
+    for (size_t i = 0; i < v->world->plan.size; i++) {
+        if (block[i].count > 0) {
+            list[count++] =
+                (storey){{block[i].block[across[0]], block[i].block[across[1]]}, block[i].mass};
         }
     }
+    for (int k = 0; k < 2; k++) {
+        foot *= across[k] < v->dim ? v->h * l->cells[across[k]] : 1.0;
+    }
+    qsort(list, count, sizeof *list, compare_storeys);
+    for (size_t i = 0; i < count; i++) {
+        mass = i > 0 && compare_storeys(&list[i - 1], &list[i]) == 0 ? mass + list[i].mass
+                                                                     : list[i].mass;
+        *out = fmax(*out, mass / foot);
+    }
+    free(list);
+    return RP_OK;
+}
+
+// How far the foot of the heaviest column is pressed together.
+static rp_result look_at_softness(const view *v, const double gravity[3])
+{
+    static const double SOFT = 0.05;
+    const rp_world *world = v->world;
+    int down = 0, softest = -1;
+    double column, least = INFINITY;
+    for (int a = 1; a < v->dim; a++) {
+        down = fabs(gravity[a]) > fabs(gravity[down]) ? a : down;
+    }
+    for (int i = 0; i < world->materials; i++) {
+        const rp_material_def *m = &world->material[i];
+        const double stiffness =
+            m->young * (1.0 - m->poisson) / ((1.0 + m->poisson) * (1.0 - 2.0 * m->poisson));
+        if (m->kind == RP_SAND && world->plan.mass[i] > 0.0 && stiffness < least) {
+            least = stiffness;
+            softest = i;
+        }
+    }
+    RP_TRY(heaviest_column(v, down, &column));
+    const double pressed = column * fabs(gravity[down]) / least;
+    if (softest >= 0 && pressed > SOFT) {
+        const rp_material_def *m = &world->material[softest];
+        rp_log(RP_LOG_WARNING,
+               "%s is soft for its height: its own weight presses it together by %.2g %% at the "
+               "foot; young = %.2g makes that 1 %%, with smaller time steps",
+               m->name[0] != '\0' ? m->name : "sand", 100.0 * pressed, 100.0 * m->young * pressed);
+    }
+    return RP_OK;
 }
 
 // ---- all of it ----
@@ -524,6 +585,6 @@ rp_result rp_world_foresee(rp_world *world)
     look_at_density(&v);
     double gravity[3];
     RP_TRY(rp_world_gravity(world, gravity));
-    look_at_softness(&v, gravity);
+    RP_TRY(look_at_softness(&v, gravity));
     return look_at_particles(&v);
 }

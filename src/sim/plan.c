@@ -41,16 +41,6 @@ static rp_result grow(rp_world *world)
     return RP_OK;
 }
 
-static void note_heap(rp_world *world, const double x[3], int material, double volume)
-{
-    struct rp_plan_heap *heap = &world->plan.of[material];
-    for (int a = 0; a < world->def.dimension; a++) {
-        heap->lower[a] = heap->mass > 0.0 ? fmin(heap->lower[a], x[a]) : x[a];
-        heap->upper[a] = heap->mass > 0.0 ? fmax(heap->upper[a], x[a]) : x[a];
-    }
-    heap->mass += world->material[material].density * volume;
-}
-
 rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field,
                         double volume)
 {
@@ -61,7 +51,9 @@ rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material
     if (2 * world->plan.used >= world->plan.size) {
         RP_TRY(grow(world));
     }
+    const double mass = world->material[material.index].density * volume;
     const uint64_t key = rp_block_key(block);
+    const bool first = world->plan.used == 0;
     rp_plan_block *found = find(&world->plan, key, field);
     if (found->count == 0) {
         *found = (rp_plan_block){.key = key, .field = (uint16_t)field};
@@ -71,7 +63,13 @@ rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material
     }
     found->count++;
     found->volume += volume;
-    note_heap(world, x, material.index, volume);
+    found->coarse = fmax(found->coarse, volume);
+    found->mass += mass;
+    world->plan.mass[material.index] += mass;
+    for (int a = 0; a < world->def.dimension; a++) {
+        world->plan.lower[a] = first ? x[a] : fmin(world->plan.lower[a], x[a]);
+        world->plan.upper[a] = first ? x[a] : fmax(world->plan.upper[a], x[a]);
+    }
     return RP_OK;
 }
 
@@ -157,13 +155,10 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     RP_TRY(result);
 
     for (int i = 0; i < world->materials; i++) {
-        const struct rp_plan_heap *heap = &world->plan.of[i];
-        for (int a = 0; a < world->def.dimension && heap->mass > 0.0; a++) {
-            out->lower[a] = out->mass > 0.0 ? fmin(out->lower[a], heap->lower[a]) : heap->lower[a];
-            out->upper[a] = out->mass > 0.0 ? fmax(out->upper[a], heap->upper[a]) : heap->upper[a];
-        }
-        out->mass += heap->mass;
+        out->mass += world->plan.mass[i];
     }
+    memcpy(out->lower, world->plan.lower, sizeof out->lower);
+    memcpy(out->upper, world->plan.upper, sizeof out->upper);
 
     rp_world *stepped = (rp_world *)(uintptr_t)world; // a step only looks at it here
     rp_matter matter;

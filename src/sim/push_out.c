@@ -86,8 +86,9 @@ static bool may_be_deep(const rp_world *world, int collider, const rp_page *page
         if (isnan(*phi)) {
             *phi = (float)rp_collider_distance(&world->collider[collider], middle);
         }
-        // the margin is for what a float and a shape's own distance round off
-        const double least = *phi - sqrt(way2) - 0.01 * l->h;
+        // margins: distances to a mesh are interpolated and may change a little faster than the
+        // way; a float rounds
+        const double least = *phi - 1.1 * sqrt(way2) - 0.01 * l->h;
         if (least > -DEPTH * l->h) {
             return false;
         }
@@ -120,8 +121,7 @@ static void search_page(void *context, int64_t index, int thread)
     }
 }
 
-// ---- back to the surface: few particles, in their order, since colliders add up what they get
-// ----
+// ---- back to the surface: few, in their order, since colliders add up what they get ----
 
 // Angular momentum about the collider that a particle loses by being moved goes to the collider.
 static void give_turn(rp_world *world, int collider, const rp_page *page, rp_local slot,

@@ -18,15 +18,15 @@ typedef struct rp_plan_block {
     int32_t block[3];
     uint16_t field;
     int64_t count;
-    double x[3];   // of one of them [m]
-    double volume; // of all of them [m^d]
+    double x[3];           // of one of them [m]
+    double volume, coarse; // of all of them, and of the largest of them [m^d]
+    double mass;           // of all of them [kg]
 } rp_plan_block;
 typedef struct rp_plan_table {
     rp_buffer buffer;
-    size_t size, used; // places in all, a power of two; places taken
-    struct rp_plan_heap {
-        double lower[3], upper[3], mass; // [m], [kg]; mass 0: nothing
-    } of[RP_MATERIAL_LIMIT];
+    size_t size, used;              // places in all, a power of two; places taken
+    double mass[RP_MATERIAL_LIMIT]; // of each material [kg]
+    double lower[3], upper[3];      // where particles are [m]
 } rp_plan_table;
 
 // What a frame says of a collider; a table of doubles.

@@ -44,19 +44,21 @@ COLLIDER = "src/collide/collider.c"
 STEP, PUSH, POUR = "src/sim/step.c", "src/sim/push_out.c", "src/sim/pour.c"
 MOTION = "src/scene/motion.c"
 SAND, HENCKY = "src/model/drucker_prager.c", "src/model/hencky.c"
-TRIAL = "src/model/hencky.h"
+TRIAL, SERIES = "src/model/hencky.h", "src/model/sym.h"
 MESSAGE, GATE, LATTICE = "src/view/message.c", "src/view/gate.c", "src/view/lattice.c"
 
 # (file, old, new, name)
 FAULTS = [
     # particles to grid
-    (P2G, "push = (real)(-job->dt /", "push = (real)(job->dt /", "stress pushes instead of pulling"),
-    (P2G, "m * h * vload(C + (i * DIM + j) * RP_LANES", "m * h * vload(C + (j * DIM + i) * RP_LANES",
+    (P2G, "push = vset((real)(-job->dt /", "push = vset((real)(job->dt /", "stress pushes instead of pulling"),
+    (P2G, "m * cell * vload(C + (i * DIM + j) * RP_LANES", "m * cell * vload(C + (j * DIM + i) * RP_LANES",
      "C transposed in P2G"),
-    (P2G, "m * h * vload(C +", "m * vload(C +", "C not scaled by the cell in P2G"),
-    (P2G, "row_axpy(s->w[0][i][l], S[j], row_load(at))", "row_axpy(s->w[0][j][l], S[j], row_load(at))",
+    (P2G, "m * cell * vload(C +", "m * vload(C +", "C not scaled by the cell in P2G"),
+    (P2G, "row_axpy(wy.n[j], P, row_axpy(wx.n[i], S[j], cell->r[i][j]))",
+     "row_axpy(wy.n[j], P, row_axpy(wx.n[j], S[j], cell->r[i][j]))",
      "weights of two axes mixed up in P2G"),
-    (P2G, "scatter(&s, l, none[0][0], none, q.T, impulse);", "scatter(&s, l, q.q[l], none, q.T, impulse);",
+    (P2G, "fill_quads(job, slot, &g, tau, &s, affine, IMPULSE, &t);",
+     "fill_quads(job, slot, &g, tau, &s, affine, MOMENTUM | IMPULSE, &t);",
      "momentum scattered into both channels"),
     (P2G, "for (rp_local first = 0; first < page->count; first += RP_LANES)",
      "for (rp_local first = 0; first + RP_LANES <= page->count; first += RP_LANES)",
@@ -72,7 +74,7 @@ FAULTS = [
      "wrong neighbour copied in G2P"),
     (G2P, "now = vfma(vset(flip), kept - vi, vi);", "now = vfma(vset(1 - flip), kept - vi, vi);",
      "share of FLIP the other way round"),
-    (G2P, "vload(&v[3][l]) * volume", "vload(&v[3][l])", "density not divided by the cell"),
+    (G2P, "vload(&in[VALUE * RP_QUAD + 3][l]) * volume", "vload(&in[VALUE * RP_QUAD + 3][l])", "density not divided by the cell"),
     (G2P, "most->bad |= ~calm;", "", "runaways not reported"),
     (G2P, "part[c][l] = g->law[l] == law ? after[c][l] : part[c][l];", "part[c][l] = after[c][l];",
      "a law overwrites another's lanes"),
@@ -81,7 +83,7 @@ FAULTS = [
     # nodes
     (NODES, "rp_near_offset(RP_NEAR - 1 - n, offset);", "rp_near_offset(n, offset);",
      "neighbours' arenas added on the wrong side"),
-    (NODES, "if (m > (real)least) {", "if (m >= 0) {", "no least mass of a node"),
+    (NODES, "if (m > least) {", "if (m >= 0) {", "no least mass of a node"),
     (NODES, "before[i] = now[i] - before[i];", "before[i] = before[i] - now[i];", "change is old minus new"),
     (NODES, "q[a] = before + (real)push[a];", "q[a] = before + (real)push[a] * inverse;",
      "gravity divided by mass"),
@@ -93,7 +95,7 @@ FAULTS = [
     (SPLINE, "s.d[1] = vfma(vset(R(1.5)), f, vset(-2)) * f;", "s.d[1] = vfma(vset(R(1.5)), f, vset(-1)) * f;",
      "cubic slope with a wrong coefficient"),
     (SPLINE, "vset(R(2.0) / 3)", "vset(R(5.0) / 8)", "cubic weights that still sum to one"),
-    (SPLINE, "f + R(0.5) * (RP_ORDER - 1)", "f + R(0.5) * RP_ORDER", "distance to the nodes off by half a cell"),
+    (SPLINE, "vset(R(0.5) * (3 - RP_ORDER)) - f", "vset(R(0.5) * (2 - RP_ORDER)) - f", "distance to the nodes off by half a cell"),
     (SPLINE, "(RP_ORDER == 3 ? R(3.0) : R(4.0))", "(RP_ORDER == 3 ? R(4.0) : R(3.0))", "D of the other order"),
     (POSITION, " + dither(id, step_hash, axis)", "", "no dither"),
     (TILE, "(size_t)group[l] * RP_GROUP_REALS", "(size_t)group[0] * RP_GROUP_REALS",
@@ -129,6 +131,10 @@ FAULTS = [
     (MOTION, "(begin * r - end * s)", "(begin * r + end * s)", "key frames leave with the wrong speed"),
     (MOTION, "if (!(before * after > 0.0)) {", "if (false) {", "key frames overshoot"),
     # laws
+    (SERIES, "enum { TERMS = RP_REAL_BITS == 32 ? 4 : 8 };", "enum { TERMS = RP_REAL_BITS == 32 ? 3 : 8 };",
+     "the shortest exponential series a term too short"),
+    (SERIES, "enum { TERMS = RP_REAL_BITS == 32 ? 5 : 12 };", "enum { TERMS = RP_REAL_BITS == 32 ? 4 : 12 };",
+     "the shortest logarithmic series a term too short"),
     (SAND, "trace + gain;", "trace - gain;", "volume gain with the wrong sign"),
     (SAND, "vselect(apart, t - tip, nothing)", "vselect(apart, tip - t, nothing)",
      "volume correction as printed, new minus trial"),

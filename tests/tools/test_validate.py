@@ -63,6 +63,12 @@ class Folder(unittest.TestCase):
 
 
 class Validate(Folder):
+    def test_the_example_of_the_docs(self):
+        docs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "validate.md")
+        with open(docs, encoding="utf-8") as file:
+            self.add("example", file.read().split("```lua\n")[1].split("```")[0])
+        self.assertEqual(self.validate().stdout.splitlines()[-1], "1 passed, 0 failed")
+
     def test_a_check_that_holds(self):
         self.add("one", check("T1", falls()))
         done = self.validate()

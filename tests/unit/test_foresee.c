@@ -40,6 +40,14 @@ static void foresee(const char *text)
 #define HEAP                                                                                       \
     "particles { material = material.sand {}, shape = box { min = {-1,0,-1}, max = {1,1,1} } }\n"
 
+// A box of stiff sand on a lattice
+#define ROWS(spacing)                                                                              \
+    START GROUND "local spacing = 0.1 * " spacing "\n"                                             \
+                 "local s = material.sand { young = 1e7 }\n"
+#define ROWS_FROM(x)                                                                               \
+    "particles { material = s, sampling = 'lattice', jitter = 0, spacing = spacing,\n"             \
+    "shape = box { min = {" x "," x "," x "}, max = {" x "+1.9," x "+1.9," x "+1.9} } }\n"
+
 static void what_is_fine_is_not_told(void)
 {
     static const char *const scenes[] = {
@@ -59,6 +67,19 @@ static void what_is_fine_is_not_told(void)
         "domain { min = {0,0,0}, max = {2,2,2}, periodic = {false, true, false} }\n"
         "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n",
         START HEAP "sink { shape = half_space { point = {0,-3,0}, normal = {0,1,0} } }\n",
+        // rows of particles, more in one block than in the next; some on the borders of blocks
+        ROWS("0.65") ROWS_FROM("0"),
+        ROWS("1") ROWS_FROM("0"),
+        ROWS("1.1") ROWS_FROM("0"),
+        ROWS("0.5") ROWS_FROM("0.025"),
+        // high is not deep: a heap with a lump far above, and a layer on a slope
+        START GROUND
+        "local s = material.sand {}\n"
+        "particles { material = s, shape = box { min = {-1,0,-1}, max = {1,0.2,1} } }\n"
+        "particles { material = s, shape = box { min = {-1,2.5,-1}, max = {1,2.6,1} } }\n",
+        "scene { dx = 0.1, frames = 1, gravity = {4.1,-8.9,0} }\n" GROUND
+        "particles { material = material.sand {}, shape = box { min = {-2,0,-1}, max = {2,0.1,1} } "
+        "}\n",
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         check_context("scene %zu", i);
@@ -77,10 +98,9 @@ static void what_will_go_wrong_is_told(void)
         {START GROUND "particles { material = material.sand {},\n"
                       "shape = box { min = {-1,0,-1}, max = {1,2,1} } }\n",
          "sand is soft for its height: its own weight presses it together by 9.1 %", "e+06 makes"},
-        // half of a block twice
-        {START GROUND HEAP "particles { material = material.sand { young = 1e6 },\n"
-                           "shape = box { min = {0,0,-1}, max = {1,1,1} } }\n",
-         "particles lie in each other: near ", " times as much as fits"},
+        // all of it twice
+        {ROWS("0.5") ROWS_FROM("0") ROWS_FROM("0"), "particles lie in each other: near ",
+         " times as much as fits"},
         {START HEAP GROUND
          "collider { name = 'sheet', shape = box { min = {2,0,-1}, max = {2.2,2,1} } }\n",
          "collider 'sheet' is thinner than 4 dx over ", "about 0.2 m at"},

@@ -476,6 +476,9 @@ static void mistakes_are_named_with_their_line(void)
         {START "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, "
                "radius = 1 }, spacing = 0.006 }",
          "particles.spacing: want at least 0.00625 m"},
+        {START "collider { name = 'a', shape = sphere { center = {0,0,0}, radius = 1 } }\n"
+               "collider { name = 'a', shape = sphere { center = {9,0,0}, radius = 1 } }",
+         "collider.name: want one that no other collider has, got 'a'"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, attach = 'nobody' }",
          "collider.attach: want the name of an earlier collider"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, "
@@ -615,7 +618,7 @@ static void the_resolved_scene_has_everything(void)
     CHECK_EQUAL(json_integer_value(at(r, "particles", 0, "line")), 3);
     const json_t *ball = json_object_get(at(r, "particles", 0, "shape"), "sphere");
     CHECK_NEAR(json_real_value(json_object_get(ball, "radius")), 4.0, 0.0);
-    CHECK(strcmp(json_string_value(at(r, "colliders", 0, "name")), "1") == 0);
+    CHECK(strcmp(json_string_value(at(r, "colliders", 0, "name")), "0") == 0);
     CHECK(strcmp(json_string_value(at(r, "output", 0, "state")), "all") == 0);
     CHECK(json_is_null(json_object_get(r, "camera")));
     // every key of every word, given or not
@@ -838,7 +841,7 @@ static void functions_of_time_must_be_pure(void)
          "test.lua:2: motion of collider 'lid' at t = 0 s: math.random: want it called while"},
         {START "collider { shape = sphere { center = {0,0,0}, radius = 1 }, motion = function(t) "
                "sphere { center = {0,0,0}, radius = 1 } end }",
-         "motion of collider 1 at t = 0 s: sphere: want it said while the scene is read"},
+         "motion of collider 0 at t = 0 s: sphere: want it said while the scene is read"},
         {"scene { dx = 1, frames = 1, gravity = function(t) return 1 end }",
          "gravity of the scene at t = 0 s: result: want 3 numbers or a list of them, got 1"},
         {"scene { dx = 1, frames = 1, gravity = function(t) end }", "want 3 numbers"},
