@@ -35,7 +35,7 @@ static const option view_options[] = {
 };
 
 // What is shown, and the run that was started for it.
-typedef struct session {
+typedef struct viewing {
     const args *a;
     char scene[PATH_SIZE];  // its path; empty: unknown
     char folder[PATH_SIZE]; // shown now
@@ -46,7 +46,7 @@ typedef struct session {
     rp_view_order next;
     bool vanished;
     char sentence[1024]; // why the last start failed
-} session;
+} viewing;
 
 // ---- starting runs ----
 
@@ -67,7 +67,7 @@ static void add(line *l, const char *format, const char *a, const char *b)
     }
 }
 
-static void add_option(line *l, const session *s, const char *name)
+static void add_option(line *l, const viewing *s, const char *name)
 {
     if (args_has(s->a, name)) {
         add(l, "%s", name, NULL);
@@ -76,7 +76,7 @@ static void add_option(line *l, const session *s, const char *name)
 }
 
 // @param how "--resume", "--overwrite" or NULL
-static bool start(session *s, const char *how, const rp_view_order *order)
+static bool start(viewing *s, const char *how, const rp_view_order *order)
 {
     line *l = calloc(1, sizeof *l);
     if (l == NULL) {
@@ -121,7 +121,7 @@ static bool start(session *s, const char *how, const rp_view_order *order)
 }
 
 // NAME-out, NAME-out-2, NAME-out-3 ...: the first that is not there.
-static void choose_folder(session *s)
+static void choose_folder(viewing *s)
 {
     char base[PATH_SIZE], path[PATH_SIZE];
     snprintf(base, sizeof base, "%s", s->folder);
@@ -144,7 +144,7 @@ static void choose_folder(session *s)
     memcpy(s->folder, path, sizeof path);
 }
 
-static void start_again(session *s, const rp_view_order *order)
+static void start_again(viewing *s, const rp_view_order *order)
 {
     if (order->keep) {
         choose_folder(s);
@@ -157,7 +157,7 @@ static void start_again(session *s, const rp_view_order *order)
 
 static void look(void *context, rp_view_run *out)
 {
-    session *s = context;
+    viewing *s = context;
     const bool lived = s->run.pid != 0;
     const bool lives = child_lives(&s->run);
     if (lived && !lives && s->run.sentence[0] != '\0') {
@@ -183,7 +183,7 @@ static void look(void *context, rp_view_run *out)
     out->quit = signal_came() != 0 && s->run.pid == 0;
 }
 
-static rp_result order_start(session *s, const rp_view_order *order)
+static rp_result order_start(viewing *s, const rp_view_order *order)
 {
     if (s->scene[0] == '\0') {
         return rp_fail(RP_ERR_UNSUPPORTED, "the scene that this run came from was not found");
@@ -203,7 +203,7 @@ static rp_result order_start(session *s, const rp_view_order *order)
 
 static rp_result order(void *context, const rp_view_order *o)
 {
-    session *s = context;
+    viewing *s = context;
     const bool lives = child_lives(&s->run);
     switch (o->word) {
     case RP_VIEW_START:
@@ -236,7 +236,7 @@ static bool is_folder(const char *path)
 }
 
 // The script that the run in a folder came from, if it is still there.
-static void find_scene(session *s)
+static void find_scene(viewing *s)
 {
     json_t *record;
     char name[256], path[PATH_SIZE];
@@ -258,7 +258,7 @@ static void find_scene(session *s)
 }
 
 // A folder of a run, to be shown as it is.
-static int open_folder(session *s, const char *path)
+static int open_folder(viewing *s, const char *path)
 {
     static const char *const for_scenes[] = {"-o", "--set", "--frames", "--resume", "--overwrite"};
     for (size_t i = 0; i < sizeof for_scenes / sizeof for_scenes[0]; i++) {
@@ -278,7 +278,7 @@ static int open_folder(session *s, const char *path)
 }
 
 // A scene: what can be said to be wrong with it is said before there is a page.
-static int open_scene(session *s, const char *name)
+static int open_scene(viewing *s, const char *name)
 {
     char file[PATH_SIZE + 16];
     rp_scene_param param[VALUE_MOST];
@@ -336,7 +336,7 @@ static void print_address(const rp_view *view, const char *address, const char *
     fflush(stdout);
 }
 
-static int serve(session *s, bool is_scene)
+static int serve(viewing *s, bool is_scene)
 {
     bool wrong = false;
     char token[RP_VIEW_TOKEN + 1] = "";
@@ -386,7 +386,7 @@ static int serve(session *s, bool is_scene)
 
 static int view_main(const args *a)
 {
-    session *s = calloc(1, sizeof *s);
+    viewing *s = calloc(1, sizeof *s);
     if (s == NULL) {
         say_usage("out of memory: a page");
         return EXIT_FAILED;
