@@ -153,6 +153,17 @@ int64_t args_integer(const args *a, const char *name, int64_t least, int64_t mos
     return value;
 }
 
+bool args_useless(const args *a, const char *const *names, const char *why)
+{
+    for (; *names != NULL; names++) {
+        if (args_has(a, *names)) {
+            say_usage("%s: %s", *names, why);
+            return true;
+        }
+    }
+    return false;
+}
+
 // ---- what the table says, in three languages ----
 
 static void print_option(const option *o, FILE *out)
@@ -251,7 +262,7 @@ void args_man(const command *const *commands, int count, FILE *out)
     }
     fputs(".SH \"EXIT STATUS\"\n.TP\n0\ndone\n.TP\n2\nbad usage or scene\n.TP\n3\nthe simulation "
           "failed\n.TP\n4\na file could not be read or written\n.TP\n130, 143\ninterrupted by "
-          "SIGINT or SIGTERM; the state is saved\n"
+          "SIGINT or SIGTERM; what is whole stays, and a run saves its state\n"
           ".SH ENVIRONMENT\n.TP\n.B REPOSE_ISA\nthe instruction set to use: plain, avx2 or "
           "avx512\n.TP\n.B NO_COLOR\nno colours on a terminal\n",
           out);

@@ -62,6 +62,10 @@ int64_t args_integer(const args *a, const char *name, int64_t least, int64_t mos
 // given. A wrong one is said. @return false then
 bool args_frames(const args *a, const char *name, int64_t *first, int64_t *last);
 
+// Of options that would do nothing here, the first that was given is refused: "NAME: WHY".
+// @param names ends with NULL. @return true: there was one, and it was said
+bool args_useless(const args *a, const char *const *names, const char *why);
+
 void args_help(const command *c, FILE *out);
 void args_man(const command *const *commands, int count, FILE *out);
 void args_bash(const command *const *commands, int count, FILE *out);

@@ -25,18 +25,24 @@ typedef struct forecast {
     double seconds;                  // per frame
 } forecast;
 
-// Particle-steps per second of this machine: a small block of sand is stepped a few times.
-static double measure_rate(int threads)
+// Particle-steps per second of this machine: a block of sand is stepped a few times, in the way that
+// the scene asks for.
+static double measure_rate(const rp_scene_info *info, int threads)
 {
     rp_world_def def = rp_default_world_def();
     rp_material_def sand = rp_default_sand_def();
     rp_box_def box = rp_default_box_def();
     rp_world *world = NULL;
     rp_stats stats = {0};
+    def.dimension = info->dimension;
+    def.precision = info->precision;
+    def.order = info->order;
+    def.gradient = info->gradient;
+    def.energy = info->energy;
     def.dx = 0.01;
     def.threads = threads;
     for (int a = 0; a < 3; a++) {
-        box.upper[a] = 0.16;
+        box.upper[a] = info->dimension == 2 ? 0.64 : 0.16;
     }
     rp_result result = rp_world_create(&def, &world);
     result = result == RP_OK ? rp_world_add_material(world, &sand, &box.material) : result;
@@ -69,7 +75,7 @@ static void look_ahead(forecast *f, int threads)
     f->frame_bytes = (double)p->state_bytes + poured * EACH_IN_FRAME + n * 14.0 + 40e3;
     f->total_bytes = f->frame_bytes * (double)(f->frames + 1);
     f->steps = ceil(1.0 / (f->info.fps * p->dt));
-    f->seconds = n * f->steps / measure_rate(threads);
+    f->seconds = n * f->steps / measure_rate(&f->info, threads);
 }
 
 static void print_bytes(double bytes, char out[32])

@@ -1,5 +1,6 @@
 // repose export: frames for other programs.
 #include "commands.h"
+#include "host.h"
 #include "progress.h"
 #include "runs.h"
 #include "say.h"
@@ -36,10 +37,18 @@ static const option export_options[] = {
     {0},
 };
 
+// How far it has come.
+typedef struct counter {
+    int64_t done, frames;
+    bool shown; // on a terminal
+} counter;
+
 static void show_progress(void *context, int64_t done, int64_t frames)
 {
-    const bool *terminal = context;
-    if (*terminal) {
+    counter *c = context;
+    c->done = done;
+    c->frames = frames;
+    if (c->shown) {
         fprintf(stderr, "\rframe %lld of %lld\033[K%s", (long long)done, (long long)frames,
                 done == frames ? "\n" : "");
     }
@@ -60,11 +69,38 @@ static bool read_format(const args *a, rp_format *format)
     return false;
 }
 
+// Options that would change nothing in this format.
+static bool check_pairs(const args *a, rp_format format)
+{
+    static const char *const of_vdb[] = {"--voxel", NULL}, *const of_usda[] = {"--clips", NULL};
+    static const char *const not_vdb[] = {"--columns", NULL};
+    return !(format != RP_FORMAT_VDB && args_useless(a, of_vdb, "for --to vdb only")) &&
+           !(format != RP_FORMAT_USDA && args_useless(a, of_usda, "for --to usda only")) &&
+           !(format == RP_FORMAT_VDB &&
+             args_useless(a, not_vdb,
+                          "not for --to vdb, which holds density, velocity and surface"));
+}
+
+static int end_early(const counter *c)
+{
+    if (c->shown && c->done > 0 && c->done < c->frames) {
+        fputc('\n', stderr);
+    }
+    if (c->frames > 0) {
+        say_usage("stopped after %lld of %lld frames; run it again to write all of them",
+                  (long long)c->done, (long long)c->frames);
+    } else {
+        say_usage("stopped before the first frame; run it again to write all of them");
+    }
+    return 128 + signal_came();
+}
+
 static int export_main(const args *a)
 {
     rp_export_def def = rp_default_export_def();
     char out[RUN_PATH];
-    bool wrong = false, terminal = isatty(STDERR_FILENO);
+    bool wrong = false;
+    counter c = {.shown = isatty(STDERR_FILENO) && !args_has(a, "--quiet")};
     const char *up = args_value(a, "--up"), *folder = a->operand[0];
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/') {
@@ -75,12 +111,13 @@ static int export_main(const args *a)
     def.columns = args_value(a, "--columns");
     def.clips = args_has(a, "--clips");
     def.z_up = up != NULL && strcmp(up, "z") == 0;
-    def.progress = args_has(a, "--quiet") ? NULL : show_progress;
-    def.context = &terminal;
+    def.progress = show_progress;
+    def.stop = signal_stops;
+    def.context = &c;
     if (up != NULL && !def.z_up && strcmp(up, "y") != 0) {
         return say_usage("--up: want y or z, got '%s'", up);
     }
-    if (wrong || !read_format(a, &def.format) ||
+    if (wrong || !read_format(a, &def.format) || !check_pairs(a, def.format) ||
         !args_frames(a, "--frames", &def.first, &def.last)) {
         return EXIT_USAGE;
     }
@@ -89,7 +126,11 @@ static int export_main(const args *a)
     } else {
         snprintf(out, sizeof out, "%.*s-%s", (int)length, folder, formats[def.format]);
     }
+    signals_catch();
     const rp_result result = rp_export(folder, &def, out);
+    if (result == RP_ERR_STOPPED) {
+        return end_early(&c);
+    }
     if (result != RP_OK) {
         return say_error(result, false);
     }

@@ -109,6 +109,12 @@ void signals_catch(void)
 
 int signal_came(void) { return caught; }
 
+bool signal_stops(void *context)
+{
+    (void)context;
+    return caught != 0;
+}
+
 // ---- control ----
 
 bool control_open(control *c, int fd)

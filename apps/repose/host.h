@@ -17,6 +17,8 @@ bool forget_peak(void);
 void signals_catch(void);
 // The one that came, or 0.
 int signal_came(void);
+// The same as a yes or no, for what the library asks.
+bool signal_stops(void *context);
 
 // "pause", "resume" and "stop", a word a line, on a file descriptor.
 typedef struct control {

@@ -1,5 +1,6 @@
 // repose render: pictures of a run.
 #include "commands.h"
+#include "host.h"
 #include "progress.h"
 #include "runs.h"
 #include "say.h"
@@ -9,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const option render_options[] = {
@@ -16,7 +19,8 @@ static const option render_options[] = {
     {.name = "--frame", .value = "N", .help = "which frame of the run (the last)"},
     {.name = "-o",
      .value = "FILE",
-     .help = "the picture (DIR.png, or FRAME.png beside the frame)",
+     .help = "the picture, a PNG (DIR.png, or FRAME.png beside the frame), or the\nmovie, an MP4 "
+             "(DIR.mp4)",
      .words = "FILE"},
     {.name = "--size", .value = "WxH", .help = "its size in pixels (1280x720)"},
     {.name = "--samples", .value = "N", .help = "of each pixel: more of them, less noise (64)"},
@@ -32,7 +36,8 @@ static const option render_options[] = {
      .words = "grains speed pressure case material body height id"},
     {.name = "--range",
      .value = "LOW,HIGH",
-     .help = "of the colours (what most particles of the run have)"},
+     .help = "of the colours, where they stand for numbers, or of the pressure in a\ndiagram (what "
+             "most particles of the run have)"},
     {.name = "--no-legend", .help = "do not write what the colours mean"},
     {.name = "--time", .help = "write the simulated time into the picture"},
     {.name = "--shutter",
@@ -133,8 +138,22 @@ static bool read_def(const args *a, rp_render_def *def)
            read_plot(a, def);
 }
 
+// A name that promises another kind of file than the one that is written is refused; one that
+// promises nothing is not.
+static bool check_ending(const char *path, bool movie)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.'), *want = movie ? ".mp4" : ".png";
+    if (dot == NULL || dot == name || strcasecmp(dot, want) == 0) {
+        return true;
+    }
+    say_usage("-o: %s: want a name that ends in %s, got '%s'",
+              movie ? "movies are written as MP4" : "pictures are written as PNG", want, path);
+    return false;
+}
+
 // DIR and an ending, or what -o says.
-static void name_output(const args *a, const char *ending, char out[RUN_PATH])
+static bool name_output(const args *a, bool movie, char out[RUN_PATH])
 {
     const char *path = a->operand[0];
     size_t length = strlen(path);
@@ -143,12 +162,36 @@ static void name_output(const args *a, const char *ending, char out[RUN_PATH])
     }
     if (args_has(a, "-o")) {
         snprintf(out, RUN_PATH, "%s", args_value(a, "-o"));
-    } else {
-        snprintf(out, RUN_PATH, "%.*s%s", (int)length, path, ending);
+        return check_ending(out, movie);
     }
+    snprintf(out, RUN_PATH, "%.*s%s", (int)length, path, movie ? ".mp4" : ".png");
+    return true;
+}
+
+// Options that would change nothing are no good wish: better to say so than to draw something else
+// than what was meant.
+static bool check_pairs(const args *a)
+{
+    static const char *const of_movies[] = {"--frames", "--every", "--fps", NULL};
+    static const char *const of_runs[] = {"--frame", NULL};
+    static const char *const of_pictures[] = {"--color",   "--no-legend", "--camera",
+                                              "--fov",     "--radius",    "--shutter",
+                                              "--samples", "--preview",   NULL};
+    const bool movie = args_has(a, "--movie");
+    struct stat about;
+    const bool single = stat(a->operand[0], &about) == 0 && !S_ISDIR(about.st_mode);
+    if (movie && args_has(a, "--frame")) {
+        say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
+        return false;
+    }
+    return !(!movie && args_useless(a, of_movies, "for movies only, with --movie")) &&
+           !(single && args_useless(a, of_runs, "for the folder of a run only, not for a frame")) &&
+           !(args_has(a, "--plot") &&
+             args_useless(a, of_pictures, "for pictures of particles only, not for --plot"));
 }
 
 typedef struct counter {
+    int64_t done, frames;
     double began;
     int64_t first; // that were there already; -1: not yet known
     bool terminal;
@@ -158,6 +201,8 @@ static void show_progress(void *context, int64_t done, int64_t frames)
 {
     counter *c = context;
     char left[32] = "";
+    c->done = done;
+    c->frames = frames;
     if (c->first < 0) {
         c->first = done;
         c->began = wall_clock();
@@ -175,6 +220,20 @@ static void show_progress(void *context, int64_t done, int64_t frames)
     }
 }
 
+static int end_early(const counter *c, const char *out)
+{
+    if (c == NULL || c->frames == 0) {
+        say_usage("stopped before %s was finished; run it again to make it", out);
+    } else {
+        if (c->terminal && c->done > c->first && c->done < c->frames) {
+            fputc('\n', stderr);
+        }
+        say_usage("stopped; %lld of %lld pictures are there, run it again to go on",
+                  (long long)c->done, (long long)c->frames);
+    }
+    return 128 + signal_came();
+}
+
 static int make_movie(const args *a, const rp_render *render, const char *mp4)
 {
     bool wrong = false;
@@ -188,10 +247,25 @@ static int make_movie(const args *a, const rp_render *render, const char *mp4)
         return EXIT_USAGE;
     }
     const rp_result result = rp_render_movie(render, &def, mp4);
+    if (result == RP_ERR_STOPPED) {
+        return end_early(&c, mp4);
+    }
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    say("%s shows %s", mp4, a->operand[0]);
+    say("%s shows %lld frames of %s", mp4, (long long)c.frames, a->operand[0]);
+    return EXIT_DONE;
+}
+
+static int make_picture(const args *a, const rp_render *render, int64_t frame, const char *png)
+{
+    double time = 0.0;
+    rp_result result = rp_render_frame(render, frame, png);
+    result = result == RP_OK ? rp_render_which(render, &frame, &time) : result;
+    if (result != RP_OK) {
+        return result == RP_ERR_STOPPED ? end_early(NULL, png) : say_error(result, false);
+    }
+    say("%s shows frame %lld of %s, at %.6g s", png, (long long)frame, a->operand[0], time);
     return EXIT_DONE;
 }
 
@@ -202,26 +276,17 @@ static int render_main(const args *a)
     bool wrong = false;
     const bool movie = args_has(a, "--movie");
     const int64_t frame = args_integer(a, "--frame", 0, 999999, -1, &wrong);
-    if (wrong || !read_def(a, &def)) {
+    if (wrong || !read_def(a, &def) || !check_pairs(a) || !name_output(a, movie, out)) {
         return EXIT_USAGE;
     }
-    if (movie && args_has(a, "--frame")) {
-        return say_usage("--movie and --frame: want one of them; --frames FIRST:LAST chooses some");
-    }
-    name_output(a, movie ? ".mp4" : ".png", out);
     rp_render *render;
-    rp_result result = rp_render_open(a->operand[0], &def, &render);
+    def.stop = signal_stops;
+    signals_catch();
+    const rp_result result = rp_render_open(a->operand[0], &def, &render);
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    int status = EXIT_DONE;
-    if (movie) {
-        status = make_movie(a, render, out);
-    } else if ((result = rp_render_frame(render, frame, out)) != RP_OK) {
-        status = say_error(result, false);
-    } else {
-        say("%s shows %s", out, a->operand[0]);
-    }
+    const int status = movie ? make_movie(a, render, out) : make_picture(a, render, frame, out);
     rp_render_close(render);
     return status;
 }

@@ -23,6 +23,7 @@ typedef enum rp_result {
     RP_ERR_DIVERGED, ///< the state is no longer physical (NaN, runaway speed); the world has failed
     RP_ERR_FILE,     ///< a file could not be opened, read or written
     RP_ERR_UNSUPPORTED, ///< this build or this machine lacks what the call needs
+    RP_ERR_STOPPED,     ///< the caller's own function said to stop
 } rp_result;
 
 /// The sentence that belongs to the last call that failed on this thread. Never NULL.

@@ -28,7 +28,10 @@ typedef struct rp_export_def {
     bool clips;          ///< usda: a file per frame, however small they are
     /// Called when a frame is finished; may be NULL.
     void (*progress)(void *context, int64_t done, int64_t frames);
-    void *context;
+    /// Asked now and then: once it says true the export ends with RP_ERR_STOPPED; files that are
+    /// whole stay. May be NULL.
+    bool (*stop)(void *context);
+    void *context;   ///< of both
     uint32_t cookie; ///< filled in by rp_default_export_def()
 } rp_export_def;
 

@@ -35,11 +35,16 @@ typedef struct rp_render_def {
     /// such as "velocity.y". NULL: grains. Copied.
     const char *color;
     bool has_range;  ///< false: what most particles of the run have
-    double range[2]; ///< of the colours, in the quantity's unit
+    double range[2]; ///< of the colours, in the quantity's unit; refused where they are no numbers
     bool legend;     ///< what the colours mean, at the right; grains have none
     bool stamp;      ///< the simulated time, below
     rp_plot plot;
-    int threads;     ///< 0: as many as the process may use
+    int threads; ///< 0: as many as the process may use
+    /// Asked now and then, by any of the threads: once it says true, and goes on to say so,
+    /// pictures and movies end with RP_ERR_STOPPED and leave nothing half-written. NULL: they go
+    /// on.
+    bool (*stop)(void *context);
+    void *stop_context;
     uint32_t cookie; ///< filled in by rp_default_render_def()
 } rp_render_def;
 
@@ -59,6 +64,11 @@ RP_API void rp_render_close(rp_render *render);
 /// @param frame its number; of a single frame -1 will do, and of a run that is the last one
 RP_API rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *png);
 
+/// Which frame a picture would show, and when it was.
+/// @param[in,out] frame as for rp_render_frame(); its number afterwards
+/// @param[out] time [s]
+RP_API rp_result rp_render_which(const rp_render *render, int64_t *frame, double *time);
+
 /// Which frames a movie shows, and how fast.
 typedef struct rp_movie_def {
     int64_t first, last; ///< -1 as the last: the run's last
@@ -74,13 +84,15 @@ RP_API rp_movie_def rp_default_movie_def(void);
 /// A movie (H.264 in MP4) of a run, by the ffmpeg program. Pictures go to NAME.frames beside
 /// NAME.mp4; those that are there already and show the same are kept. The movie is whole or as it
 /// was.
+/// Pictures that are finished stay when it is stopped.
 /// @return RP_ERR_FILE when there is no ffmpeg, before anything is drawn, or when it fails
 RP_API rp_result rp_render_movie(const rp_render *render, const rp_movie_def *def, const char *mp4);
 
-/// Particles that come from elsewhere. A 2D world is seen from the front, a 3D world from a little
-/// above. With only an eye given, the camera looks at the middle of the particles; with only a
-/// place to look at, it keeps its direction and distance. Particles that are not at a finite place,
-/// or more than 1e9 m away, are left out; where there is none, the picture shows empty ground.
+/// Particles that come from elsewhere. A 2D world is seen straight from the front, without
+/// perspective unless fov or an eye is given, a 3D world from a little above. With only an eye
+/// given, the camera looks at the middle of the particles; with only a place to look at, it keeps
+/// its direction and distance. Particles that are not at a finite place, or more than 1e9 m away,
+/// are left out; where there is none, the picture shows empty ground.
 /// @param position [count][3] [m]; in 2D the third component is ignored
 /// @param id [count], decides the colour of each grain; NULL: its index does
 /// @param dimension 2 or 3

@@ -42,7 +42,11 @@ RP_API void rp_scene_free(rp_scene *scene);
 typedef enum rp_frame_state { RP_STATE_ALL, RP_STATE_LATEST } rp_frame_state;
 
 typedef struct rp_scene_info {
-    int dimension;     ///< 2 or 3
+    int dimension; ///< 2 or 3
+    rp_precision precision;
+    int order; ///< of the splines
+    rp_gradient gradient;
+    bool energy;       ///< see rp_world_def.energy
     const char *title; ///< belongs to the scene, as all pointers here
     const char *method;
     int64_t frames;

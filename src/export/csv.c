@@ -40,7 +40,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "particles.%04lld.csv", (long long)job->frame[index]);
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_header(&o, c);
     for (int64_t i = 0; i < c->count; i++) {
         const double *x = c->position[i];
@@ -64,7 +64,7 @@ static rp_result finish(rp_job *job)
     rp_out o;
     RP_TRY(rp_export_colliders(job));
     rp_job_path(job, path, "frames.csv");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "frame,time_s,file\n");
     for (int64_t i = 0; i < job->frames; i++) {
         rp_out_text(&o, "%lld,%.17g,particles.%04lld.csv\n", (long long)job->frame[i], job->time[i],

@@ -112,6 +112,13 @@ static rp_result list_frames(rp_job *job)
                            : rp_fail(RP_ERR_FILE, "%s has none of these frames", job->folder);
 }
 
+rp_result rp_job_go_on(const rp_job *job)
+{
+    return job->def->stop != NULL && job->def->stop(job->def->context)
+               ? rp_fail(RP_ERR_STOPPED, "the export into %s was stopped", job->out)
+               : RP_OK;
+}
+
 static rp_result export_frames(rp_job *job)
 {
     const rp_exporter *e = job->exporter;
@@ -120,6 +127,7 @@ static rp_result export_frames(rp_job *job)
     }
     for (int64_t i = 0; i < job->frames; i++) {
         rp_cargo cargo;
+        RP_TRY(rp_job_go_on(job));
         RP_TRY(rp_cargo_load(job, job->frame[i], &cargo));
         job->time[i] = cargo.time;
         const rp_result result = e->frame(job, i, &cargo);

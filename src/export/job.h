@@ -19,9 +19,10 @@ typedef struct rp_out {
     char *buffer;
     size_t used;
     rp_result result;
+    const struct rp_job *job;
 } rp_out;
 
-rp_result rp_out_open(rp_out *o, const char *path);
+rp_result rp_out_open(rp_out *o, const struct rp_job *job, const char *path);
 void rp_out_bytes(rp_out *o, const void *bytes, size_t size);
 void rp_out_text(rp_out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 rp_result rp_out_close(rp_out *o);
@@ -64,6 +65,9 @@ typedef struct rp_job {
     void *state;                      // an exporter's own
     void (*drop)(struct rp_job *job); // releases it; may be NULL
 } rp_job;
+
+// RP_ERR_STOPPED once the caller wants no more.
+rp_result rp_job_go_on(const rp_job *job);
 
 rp_result rp_cargo_load(const rp_job *job, int64_t frame, rp_cargo *cargo);
 void rp_cargo_free(rp_cargo *cargo);

@@ -6,9 +6,9 @@
 
 enum { BUFFER = 1 << 20 };
 
-rp_result rp_out_open(rp_out *o, const char *path)
+rp_result rp_out_open(rp_out *o, const rp_job *job, const char *path)
 {
-    *o = (rp_out){.buffer = malloc(BUFFER)};
+    *o = (rp_out){.buffer = malloc(BUFFER), .job = job};
     if (o->buffer == NULL) {
         return rp_fail(RP_ERR_MEMORY, "no memory to write %s", path);
     }
@@ -21,6 +21,9 @@ rp_result rp_out_open(rp_out *o, const char *path)
 
 static void flush(rp_out *o)
 {
+    if (o->result == RP_OK) {
+        o->result = rp_job_go_on(o->job);
+    }
     if (o->result == RP_OK) {
         o->result = rp_file_write(&o->file, o->buffer, o->used);
     }

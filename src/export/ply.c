@@ -39,7 +39,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
         wide = wide || c->id[i] > UINT32_MAX;
     }
     rp_job_path(job, path, "particles.%04lld.ply", (long long)job->frame[index]);
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_header(&o, c, wide, job->def->z_up);
     for (int64_t i = 0; i < c->count; i++) {
         const float x[3] = {(float)c->position[i][0], (float)c->position[i][1],
@@ -69,7 +69,7 @@ static rp_result write_mesh(const rp_job *job, int index)
     rp_out o;
     rp_export_collider_name(job, index, name);
     rp_job_path(job, path, "colliders/%s.ply", name);
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o,
                 "ply\nformat binary_little_endian 1.0\ncomment collider %s at rest, metres\n"
                 "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
@@ -108,7 +108,7 @@ rp_result rp_export_colliders(const rp_job *job)
         RP_TRY(write_mesh(job, i));
     }
     rp_job_path(job, path, "colliders.csv");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "frame,time_s,collider,x_m,y_m,z_m,qx,qy,qz,qw\n");
     for (int64_t f = 0; f < job->frames; f++) {
         for (int i = 0; i < job->info.colliders; i++) {

@@ -222,7 +222,7 @@ static rp_result write_one(const rp_job *job, const keep *k)
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "run.usda");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job);
     rp_out_text(&o, "def Points \"Particles\"\n{\n");
     put_samples(&o, k->cargo, k->count);
@@ -238,7 +238,7 @@ static rp_result write_clip(const rp_job *job, const rp_cargo *c)
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "particles.%04lld.usda", (long long)c->frame);
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job);
     rp_out_text(&o, "def Points \"Particles\"\n{\n");
     put_samples(&o, c, 1);
@@ -252,7 +252,7 @@ static rp_result write_manifest(const rp_job *job, const rp_cargo *c)
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "particles.manifest.usda");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "#usda 1.0\n\nover \"Particles\"\n{\n");
     for (int which = 0; which < attributes(c); which++) {
         put_declaration(&o, c, which);
@@ -267,7 +267,7 @@ static rp_result write_master(const rp_job *job, const rp_cargo *c)
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "run.usda");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job);
     rp_out_text(&o, "def Points \"Particles\" (\n    clips = {\n        dictionary default = {\n"
                     "            asset[] assetPaths = [");

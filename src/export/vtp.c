@@ -104,7 +104,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
     blocks b = {0};
     const uint64_t n = (uint64_t)c->count;
     rp_job_path(job, path, "particles.%04lld.vtp", (long long)job->frame[index]);
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, c->time, c->frame);
     rp_out_text(
         &o,
@@ -190,7 +190,7 @@ static rp_result write_colliders(const rp_job *job, int64_t index)
         cells += (uint64_t)s->triangles;
     }
     rp_job_path(job, path, "colliders.%04lld.vtp", (long long)job->frame[index]);
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job->time[index], job->frame[index]);
     rp_out_text(&o,
                 "<Piece NumberOfPoints=\"%llu\" NumberOfVerts=\"0\" NumberOfLines=\"0\" "
@@ -245,7 +245,7 @@ static rp_result write_pvd(const rp_job *job)
     rp_out o;
     const bool moves = anything_moves(job);
     rp_job_path(job, path, "particles.pvd");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
                     "byte_order=\"LittleEndian\">\n<Collection>\n");
     for (int64_t i = 0; i < job->frames; i++) {
@@ -269,7 +269,7 @@ static rp_result write_series(const rp_job *job)
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "particles.vtp.series");
-    RP_TRY(rp_out_open(&o, path));
+    RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "{ \"file-series-version\": \"1.0\", \"files\": [\n");
     for (int64_t i = 0; i < job->frames; i++) {
         rp_out_text(&o, "  { \"name\": \"particles.%04lld.vtp\", \"time\": %.17g }%s\n",

@@ -174,3 +174,29 @@ void rp_canvas_number(double value, double step, char out[24])
     const int digits = step >= 1.0 ? 0 : (int)ceil(-log10(step) - 1e-9);
     snprintf(out, 24, "%.*f", digits, value);
 }
+
+// Of the widest number along an axis.
+static float widest_number(double low, double high, double step, float size)
+{
+    float widest = 0.0f;
+    for (double v = step * ceil(low / step - 1e-9); v <= high + 1e-9 * step; v += step) {
+        char text[24];
+        rp_canvas_number(v, step, text);
+        widest = fmaxf(widest, rp_canvas_text_width(size, text));
+    }
+    return widest;
+}
+
+double rp_canvas_apart(double low, double high, float pixels, float size)
+{
+    enum { MARKS = 5, WIDER = 8 };
+    double step = rp_canvas_step(high - low, MARKS);
+    for (int i = 0; i < WIDER; i++) {
+        const float between = (float)(step / (high - low)) * pixels;
+        if (widest_number(low, high, step, size) + size <= between) {
+            break;
+        }
+        step = rp_canvas_step(2.2 * step, 1);
+    }
+    return step;
+}

@@ -25,5 +25,8 @@ float rp_canvas_text_width(float size, const char *text);
 
 // The step between the marks of an axis: 1, 2 or 5 times a power of ten, about `marks` of them.
 double rp_canvas_step(double range, int marks);
+// The smallest such step whose numbers stand apart by a letter along an axis of that many pixels,
+// with at most five of them. `size` is the height of a capital.
+double rp_canvas_apart(double low, double high, float pixels, float size);
 // A number with no more digits than a step needs: 0.25, 12, 3e-5.
 void rp_canvas_number(double value, double step, char out[24]);

@@ -118,13 +118,17 @@ void rp_legend_draw(rp_canvas *c, const rp_quantity *q)
     }
 }
 
+void rp_legend_time(double time, double fps, char out[64])
+{
+    const int digits = fps > 0.0 ? (int)fmax(0.0, ceil(log10(fps)) + 1.0) : 3;
+    snprintf(out, 64, "t = %.*f s", digits < 9 ? digits : 9, time);
+}
+
 void rp_legend_stamp(rp_canvas *c, double time, double fps)
 {
     char text[64];
     const float s = 1.25f * letter_size(c->width, c->height);
-    // as many digits as tell two frames apart
-    const int digits = fps > 0.0 ? (int)fmax(0.0, ceil(log10(fps)) + 1.0) : 3;
-    snprintf(text, sizeof text, "t = %.*f s", digits < 9 ? digits : 9, time);
+    rp_legend_time(time, fps, text);
     const float y = (float)c->height - 2.2f * s;
     rp_canvas_fill(c, s, y - 2.0f * s, 3.0f * s + rp_canvas_text_width(s, text), y + s, BACKING);
     rp_canvas_text(c, 2.0f * s, y, s, DARK, text);

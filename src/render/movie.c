@@ -60,10 +60,11 @@ static void describe(const movie *m, char *out, size_t size)
         out, size,
         "repose %s\nrun %s\nsize %d %d\nsamples %d\npreview %d\neye %.17g %.17g %.17g\nlook %.17g "
         "%.17g %.17g\nfov %.17g\nradius %.17g\nshutter %.17g\ncolor %s %.17g %.17g\nlegend %d\n"
-        "time %d\nplot %d\n",
+        "time %d\nplot %d\nparallel %d\n",
         RP_VERSION, m->render->path, d->width, d->height, m->render->shot.effort.samples,
         d->preview, v->eye[0], v->eye[1], v->eye[2], v->look[0], v->look[1], v->look[2], v->fov,
-        d->radius, d->shutter, q->name, q->low, q->high, d->legend, d->stamp, (int)d->plot);
+        d->radius, d->shutter, q->name, q->low, q->high, d->legend, d->stamp, (int)d->plot,
+        v->parallel);
 }
 
 static bool same_text(const char *path, const char *text)
@@ -232,11 +233,13 @@ static rp_result find_ffmpeg(void)
                    "(Debian: apt install ffmpeg)");
 }
 
-static bool send_all(int fd, const char *data, size_t size)
+static bool ends(const movie *m) { return rp_effort_ends(&m->render->shot.effort); }
+
+static bool send_all(const movie *m, int fd, const char *data, size_t size)
 {
     while (size > 0) {
         const ssize_t sent = write(fd, data, size);
-        if (sent < 0 && errno == EINTR) {
+        if (sent < 0 && errno == EINTR && !ends(m)) {
             continue;
         }
         if (sent <= 0) {
@@ -248,7 +251,7 @@ static bool send_all(int fd, const char *data, size_t size)
     return true;
 }
 
-static rp_result send_picture(int fd, const char *path, bool *gone)
+static rp_result send_picture(const movie *m, int fd, const char *path, bool *gone)
 {
     char buffer[1 << 16];
     FILE *file = fopen(path, "rb");
@@ -256,7 +259,7 @@ static rp_result send_picture(int fd, const char *path, bool *gone)
         return rp_file_cannot("read", path, errno);
     }
     for (size_t got; !*gone && (got = fread(buffer, 1, sizeof buffer, file)) > 0;) {
-        *gone = !send_all(fd, buffer, got);
+        *gone = ends(m) || !send_all(m, fd, buffer, got);
     }
     fclose(file);
     return RP_OK;
@@ -325,6 +328,16 @@ static rp_result start_ffmpeg(const movie *m, const char *part, const char *log,
     return RP_OK;
 }
 
+// It has got all that it will get; when nobody wants the movie any more it is told so.
+static void end_ffmpeg(const movie *m, pid_t child, int *status)
+{
+    do {
+        if (ends(m)) {
+            kill(child, SIGTERM);
+        }
+    } while (waitpid(child, status, 0) < 0 && errno == EINTR);
+}
+
 static rp_result encode(const movie *m, const char *mp4)
 {
     char log[RP_SHOW_PATH + 16], picture[RP_SHOW_PATH], why[256];
@@ -339,13 +352,14 @@ static rp_result encode(const movie *m, const char *mp4)
     if (result == RP_OK) {
         for (int64_t i = 0; i < m->frames && result == RP_OK && !gone; i++) {
             picture_path(m, i, picture);
-            result = send_picture(fd, picture, &gone);
+            result = send_picture(m, fd, picture, &gone);
         }
         close(fd);
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
+        end_ffmpeg(m, child, &status);
         last_line(log, why);
-        if (result == RP_OK && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+        if (ends(m)) {
+            result = rp_fail(RP_ERR_STOPPED, "stopped before %s was finished", mp4);
+        } else if (result == RP_OK && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
             result = rp_fail(RP_ERR_FILE, "ffmpeg failed to make %s: %s", mp4, why);
         }
         unlink(log);

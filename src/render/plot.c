@@ -1,5 +1,7 @@
 #include "render/plot.h"
 
+#include "render/legend.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +41,19 @@ static float px(const panel *p, double x)
 static float py(const panel *p, double y)
 {
     return p->bottom - (p->bottom - p->top) * (float)((y - p->y0) / (p->y1 - p->y0));
+}
+
+// What the numbers along an axis are in.
+typedef struct pressure_unit {
+    const char *name;
+    double size; // [Pa]
+} pressure_unit;
+
+static pressure_unit unit_for(double most)
+{
+    return most < 1e4   ? (pressure_unit){"Pa", 1.0}
+           : most < 1e7 ? (pressure_unit){"kPa", 1e3}
+                        : (pressure_unit){"MPa", 1e6};
 }
 
 static float letter_size(const rp_canvas *c)
@@ -166,36 +181,44 @@ static rp_result read_scatter(const rp_render *render, rp_reading *r, scatter *s
 
 // ---- drawing ----
 
-static void draw_axis_x(rp_canvas *c, const panel *p, const char *title)
+static void draw_axis_x(rp_canvas *c, const panel *p, const char *name)
 {
     const float s = letter_size(c);
-    const int marks = (int)fmaxf(2.0f, fminf(5.0f, (p->right - p->left) / (7.0f * s)));
-    const double step = rp_canvas_step(p->x1 - p->x0, marks);
+    const pressure_unit unit = unit_for(p->x1);
+    const double low = p->x0 / unit.size, high = p->x1 / unit.size;
+    const double step = rp_canvas_apart(low, high, p->right - p->left, s);
+    char text[96];
     rp_canvas_line(c, p->left, p->bottom, p->right, p->bottom, fmaxf(1.0f, 0.1f * s), DARK);
-    for (double v = step * ceil(p->x0 / step - 1e-9); v <= p->x1 + 1e-9 * step; v += step) {
-        char text[24];
+    for (double v = step * ceil(low / step - 1e-9); v <= high + 1e-9 * step; v += step) {
+        const float x = px(p, v * unit.size);
         rp_canvas_number(v, step, text);
-        rp_canvas_line(c, px(p, v), p->bottom, px(p, v), p->bottom + 0.45f * s, 1.0f, DARK);
-        rp_canvas_text(c, px(p, v) - 0.5f * rp_canvas_text_width(s, text), p->bottom + 1.8f * s, s,
-                       DARK, text);
+        rp_canvas_line(c, x, p->bottom, x, p->bottom + 0.45f * s, 1.0f, DARK);
+        rp_canvas_text(c, x - 0.5f * rp_canvas_text_width(s, text), p->bottom + 1.8f * s, s, DARK,
+                       text);
     }
-    rp_canvas_text(c, p->right - rp_canvas_text_width(s, title), p->bottom + 3.8f * s, s, DARK,
-                   title);
+    snprintf(text, sizeof text, "%s (%s)", name, unit.name);
+    rp_canvas_text(c, p->right - rp_canvas_text_width(s, text), p->bottom + 3.8f * s, s, DARK,
+                   text);
 }
 
-static void draw_axis_y(rp_canvas *c, const panel *p, const char *title)
+static void draw_axis_y(rp_canvas *c, const panel *p, const char *name)
 {
     const float s = letter_size(c);
-    const double step = rp_canvas_step(p->y1 - p->y0, 5);
+    const pressure_unit unit = unit_for(p->x1); // as along x: slopes can be read off
+    const double low = p->y0 / unit.size, high = p->y1 / unit.size;
+    const double step = rp_canvas_step(high - low, 5);
+    char text[96];
     rp_canvas_line(c, p->left, p->bottom, p->left, p->top, fmaxf(1.0f, 0.1f * s), DARK);
-    for (double v = step * ceil(p->y0 / step - 1e-9); v <= p->y1 + 1e-9 * step; v += step) {
-        char text[24];
+    for (double v = step * ceil(low / step - 1e-9); v <= high + 1e-9 * step; v += step) {
+        const float y = py(p, v * unit.size);
         rp_canvas_number(v, step, text);
-        rp_canvas_line(c, p->left - 0.45f * s, py(p, v), p->left, py(p, v), 1.0f, DARK);
-        rp_canvas_text(c, p->left - 0.8f * s - rp_canvas_text_width(s, text), py(p, v) + 0.5f * s,
-                       s, DARK, text);
+        rp_canvas_line(c, p->left - 0.45f * s, y, p->left, y, 1.0f, DARK);
+        rp_canvas_text(c, p->left - 0.8f * s - rp_canvas_text_width(s, text), y + 0.5f * s, s, DARK,
+                       text);
     }
-    rp_canvas_text(c, p->left - 1.0f * s, p->top - 1.3f * s, s, DARK, title);
+    snprintf(text, sizeof text, "%s (%s)", name, unit.name);
+    const float widest = (float)c->width - 0.5f * s - rp_canvas_text_width(s, text);
+    rp_canvas_text(c, fminf(p->left - s, widest), p->top - 1.3f * s, s, DARK, text);
 }
 
 // Inside first, so that what yields lies on top.
@@ -234,8 +257,8 @@ static void draw_meridian(rp_canvas *c, const panel *at, const scatter *s)
     p.x1 = 1.05 * s->most;
     p.y0 = 0.0;
     p.y1 = 1.12 * (cohesion + slope * s->most);
-    draw_axis_x(c, &p, "pressure (Pa)");
-    draw_axis_y(c, &p, "shear, norm of the deviator (Pa)");
+    draw_axis_x(c, &p, "pressure");
+    draw_axis_y(c, &p, "shear, norm of the deviator");
     draw_dots(c, &p, s, NULL, true);
     const double tip = slope > 0.0 ? -cohesion / slope : p.x0;
     rp_canvas_line(c, px(&p, tip), py(&p, 0.0), px(&p, p.x1), py(&p, cohesion + slope * p.x1), 1.8f,
@@ -329,8 +352,8 @@ static void draw_wedge(rp_canvas *c, const panel *at, const scatter *s)
     p.top = p.bottom - (float)side;
     p.x0 = p.y0 = -0.05 * s->most - cohesion / fmax(2.0 * alpha, 1e-9);
     p.x1 = p.y1 = 2.0 * s->most;
-    draw_axis_x(c, &p, "principal stress 1 (Pa)");
-    draw_axis_y(c, &p, "principal stress 2 (Pa)");
+    draw_axis_x(c, &p, "principal stress 1");
+    draw_axis_y(c, &p, "principal stress 2");
     draw_dots(c, &p, s, place_in_plane, false);
     for (int k = 0; k < 2; k++) {
         // half the difference of the two is the shear over sqrt 2
@@ -341,13 +364,15 @@ static void draw_wedge(rp_canvas *c, const panel *at, const scatter *s)
     }
 }
 
-static void draw_key(rp_canvas *c, const scatter *s)
+// Above: how many particles are of each case, of what material, and when, all in one row.
+static void draw_key(rp_canvas *c, const scatter *s, const char *time)
 {
     static const char *const words[3] = {"I  inside the cone", "II  apart", "III  sliding"};
     const int64_t all = s->count[0] + s->count[1] + s->count[2];
-    char text[3][96];
-    float wide =
-        4.0f + rp_canvas_text_width(1.0f, s->yield->def->name); // of all, per size of a letter
+    char text[3][96], material[160];
+    snprintf(material, sizeof material, "material: %s", s->yield->def->name);
+    // of all, per size of a letter
+    float wide = 7.5f + rp_canvas_text_width(1.0f, material) + rp_canvas_text_width(1.0f, time);
     for (int k = 0; k < 3; k++) {
         const double share = all > 0 ? 100.0 * (double)s->count[k] / (double)all : 0.0;
         snprintf(text[k], sizeof text[k], "%s: %" PRId64 " (%.0f %%)", words[k], s->count[k],
@@ -361,14 +386,20 @@ static void draw_key(rp_canvas *c, const scatter *s)
         rp_canvas_text(c, x + 1.2f * size, 3.0f * size, size, DARK, text[k]);
         x += 3.2f * size + rp_canvas_text_width(size, text[k]);
     }
-    rp_canvas_text(c, x, 3.0f * size, size, DARK, s->yield->def->name);
+    rp_canvas_text(c, x, 3.0f * size, size, DARK, material);
+    rp_canvas_text(c, (float)c->width - 2.0f * size - rp_canvas_text_width(size, time), 3.0f * size,
+                   size, DARK, time);
 }
 
 rp_result rp_plot_yield(const rp_render *render, const char *path, rp_canvas *c)
 {
     rp_reading r;
     scatter s = {0};
+    char time[64] = "";
     RP_TRY(rp_reading_begin(path, &r));
+    if (render->def.stamp) {
+        rp_legend_time(r.info.time, r.info.fps, time);
+    }
     const rp_result result = read_scatter(render, &r, &s);
     rp_reading_end(&r);
     if (result == RP_OK) {
@@ -390,7 +421,7 @@ rp_result rp_plot_yield(const rp_render *render, const char *path, rp_canvas *c)
             draw_wedge(c, &left, &s);
         }
         draw_meridian(c, &right, &s);
-        draw_key(c, &s);
+        draw_key(c, &s, time);
     }
     free(s.dot);
     return result;

@@ -90,6 +90,20 @@ static bool faces_up(const rp_pose *pose, const float normal[3])
     return n[1] > 0.1;
 }
 
+static vec color_of(const rp_record_collider *c)
+{
+    return (vec){rp_linear_of((float)c->color[0]), rp_linear_of((float)c->color[1]),
+                 rp_linear_of((float)c->color[2])};
+}
+
+// From the front depth is not seen, but things that stand out would shade a slice of sand: they
+// keep their order and become thin. Glass shades nothing, and is seen by its depth.
+static float squeezed(const rp_view *view, float z)
+{
+    const float most = 0.04f * (float)tan(0.5 * view->fov); // a fiftieth of the picture's height
+    return most * z / (fabsf(z) + most);
+}
+
 static bool make_prop(const rp_record *record, int index, const rp_view *view, double begin,
                       double end, rp_prop *p)
 {
@@ -98,8 +112,7 @@ static bool make_prop(const rp_record *record, int index, const rp_view *view, d
     const size_t vertices = (size_t)c->surface.vertices, triangles = (size_t)c->surface.triangles;
     const int times = c->moves && end > begin ? 2 : 1;
     *p = (rp_prop){.vertices = vertices, .triangles = triangles, .glass = c->look == RP_LOOK_GLASS};
-    p->color = (vec){rp_linear_of((float)c->color[0]), rp_linear_of((float)c->color[1]),
-                     rp_linear_of((float)c->color[2])};
+    p->color = color_of(c);
     p->normal = malloc((vertices + 1) * sizeof *p->normal);
     p->triangle = malloc((triangles + 1) * sizeof *p->triangle);
     for (int k = 0; k < times; k++) {
@@ -114,7 +127,8 @@ static bool make_prop(const rp_record *record, int index, const rp_view *view, d
         for (size_t i = 0; i < vertices && p->vertex[k] != NULL; i++) {
             double x[3];
             rp_props_place(&pose, slope ? plate[i] : c->surface.vertex[i], x);
-            const vec at = rp_scale_place(&scale, x);
+            vec at = rp_scale_place(&scale, x);
+            at.z = view->parallel && !p->glass ? squeezed(view, at.z) : at.z;
             memcpy(p->vertex[k][i], (float[4]){at.x, at.y, at.z, 0.0f}, 4 * sizeof(float));
         }
     }
@@ -148,6 +162,9 @@ rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t fr
         if (i == ground || c->look == RP_LOOK_HIDDEN || c->surface.triangles == 0) {
             continue;
         }
+        if (view->parallel && c->look == RP_LOOK_SOLID && is_plane(&c->surface)) {
+            continue; // a cut
+        }
         const double at = (double)frame, half = 0.5 * frames;
         if (!make_prop(record, i, view, at - half, at + half, &(*out)[(*props)++])) {
             rp_props_free(*out, *props);
@@ -156,6 +173,33 @@ rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t fr
     }
     return *out != NULL ? RP_OK
                         : rp_fail(RP_ERR_MEMORY, "no memory for the colliders of a picture");
+}
+
+int rp_props_cuts(const rp_record *record, const rp_view *view, int64_t frame,
+                  rp_cut cut[RP_CUTS_MOST])
+{
+    const double thick = 0.04; // of the picture's height
+    const rp_scale scale = rp_shot_scale(view);
+    const int ground = rp_props_ground(record);
+    rp_record_info info;
+    int cuts = 0;
+    rp_record_get_info(record, &info);
+    for (int i = 0; i < info.colliders && cuts < RP_CUTS_MOST; i++) {
+        const rp_record_collider *c = rp_record_collider_at(record, i);
+        if (i == ground || c->look != RP_LOOK_SOLID || !is_plane(&c->surface)) {
+            continue;
+        }
+        const rp_pose pose = rp_record_pose(record, i, (double)frame);
+        const float *local = c->surface.normal[0];
+        double x[3], n[3];
+        rp_props_place(&pose, c->surface.vertex[0], x);
+        rotate(pose.rotation, (double[3]){local[0], local[1], local[2]}, n);
+        cut[cuts++] = (rp_cut){.point = rp_scale_place(&scale, x),
+                               .normal = {(float)n[0], (float)n[1], (float)n[2]},
+                               .color = color_of(c),
+                               .deep = (float)(2.0 * thick * tan(0.5 * view->fov))};
+    }
+    return cuts;
 }
 
 void rp_props_free(rp_prop *prop, int props)

@@ -99,6 +99,8 @@ static rp_shot make_shot(const rp_render_def *def)
     shot.effort.samples = def->samples > 0 ? def->samples : def->preview ? 1 : 64;
     shot.effort.bounces = 2;
     shot.effort.quick = def->preview;
+    shot.effort.stop = def->stop;
+    shot.effort.stop_context = def->stop_context;
     shot.effort.threads = def->threads > 0 ? def->threads : rp_default_threads();
     memcpy(shot.ground_color, FLOOR, sizeof FLOOR);
     return shot;
@@ -231,6 +233,7 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     RP_TRY(rp_show_read(render, path, &crowd));
     rp_result result = RP_OK;
     if (render->record != NULL) {
+        shot.cuts = rp_props_cuts(render->record, &shot.view, frame, shot.cut);
         result =
             rp_props_make(render->record, &shot.view, frame, render->def.shutter, &prop, &props);
     }
@@ -242,17 +245,34 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     return result;
 }
 
+static rp_result look_up(const char *path, rp_frame_info *info)
+{
+    rp_frame *frame;
+    RP_TRY(rp_frame_open(path, &frame));
+    rp_frame_get_info(frame, info);
+    rp_frame_close(frame);
+    return RP_OK;
+}
+
+rp_result rp_render_which(const rp_render *render, int64_t *frame, double *time)
+{
+    char path[RP_SHOW_PATH];
+    rp_frame_info info;
+    RP_TRY(rp_show_find(render, frame, path));
+    RP_TRY(look_up(path, &info));
+    *frame = render->record != NULL ? *frame : info.frame;
+    *time = info.time;
+    return RP_OK;
+}
+
 static rp_result draw_words(const rp_render *render, const char *path, rp_canvas *canvas)
 {
     if (render->def.legend && render->def.plot == RP_PLOT_NONE) {
         rp_legend_draw(canvas, &render->quantity);
     }
-    if (render->def.stamp) {
-        rp_frame *frame;
+    if (render->def.stamp && render->def.plot == RP_PLOT_NONE) { // a diagram has it in its key
         rp_frame_info info;
-        RP_TRY(rp_frame_open(path, &frame));
-        rp_frame_get_info(frame, &info);
-        rp_frame_close(frame);
+        RP_TRY(look_up(path, &info));
         rp_legend_stamp(canvas, info.time, info.fps);
     }
     return RP_OK;
@@ -265,6 +285,9 @@ rp_result rp_render_frame(const rp_render *render, int64_t frame, const char *pn
     RP_TRY(rp_show_find(render, &frame, path));
     if (strcmp(path, png) == 0) {
         return rp_fail(RP_ERR_ARGUMENT, "the picture would take the place of its frame, %s", path);
+    }
+    if (rp_effort_ends(&render->shot.effort)) {
+        return rp_fail(RP_ERR_STOPPED, "stopped before %s was begun", png);
     }
     rp_canvas canvas = {width, height, malloc((size_t)width * (size_t)height * 3)};
     if (canvas.rgb == NULL) {

@@ -3,6 +3,7 @@
 #include "render/tone.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 vec rp_scale_place(const rp_scale *s, const double x[3])
 {
@@ -81,6 +82,24 @@ static rp_ground make_ground(const rp_shot *shot, const rp_scale *s)
     return g;
 }
 
+// What a parallel view shows of half-spaces, the ground before others.
+static void make_cuts(const rp_shot *shot, const rp_ground *ground, rp_lens *lens,
+                      rp_cut cut[RP_CUTS_MOST + 1])
+{
+    lens->parallel = shot->view.parallel;
+    if (!lens->parallel) {
+        return;
+    }
+    memcpy(cut + 1, shot->cut, (size_t)shot->cuts * sizeof *cut);
+    cut[0] = (rp_cut){.point = ground->point,
+                      .normal = ground->normal,
+                      .color = ground->color,
+                      .deep = shot->horizon ? INFINITY : lens->tangent,
+                      .fades = !shot->horizon};
+    lens->cut = cut;
+    lens->cuts = shot->cuts + 1;
+}
+
 rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop, int props,
                        double radius, unsigned char *rgb)
 {
@@ -89,6 +108,8 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
     lens.flat = crowd->flat;
     lens.horizon = shot->horizon;
     const rp_ground ground = make_ground(shot, &s);
+    rp_cut cut[RP_CUTS_MOST + 1];
+    make_cuts(shot, &ground, &lens, cut);
     const size_t pixels = (size_t)lens.width * (size_t)lens.height;
     rp_grains grains;
     rp_scenery *stage = NULL;
@@ -102,7 +123,10 @@ rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop
                                 lens.width, lens.height);
     if (result == RP_OK) {
         rp_trace(stage, &lens, &shot->effort, shot->mood, image);
-        for (size_t i = 0; i < pixels; i++) {
+        if (rp_effort_ends(&shot->effort)) {
+            result = rp_fail(RP_ERR_STOPPED, "stopped before the picture was finished");
+        }
+        for (size_t i = 0; result == RP_OK && i < pixels; i++) {
             rp_tone_bytes(image[i], &rgb[3 * i]);
         }
     }

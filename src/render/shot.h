@@ -12,8 +12,10 @@ typedef struct rp_shot {
     double shutter;  // for how long it is open, around the time of the frame [s]
     bool has_ground; // otherwise it lies below everything
     double ground_point[3], ground_normal[3];
-    float ground_color[3]; // linear
-    bool horizon;          // the ground goes on to it, else it melts into the backdrop
+    float ground_color[3];    // linear
+    rp_cut cut[RP_CUTS_MOST]; // besides the ground, for a view that is parallel
+    int cuts;
+    bool horizon; // the ground goes on to it, else it melts into the backdrop
 } rp_shot;
 
 // Metres to the stage.

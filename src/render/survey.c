@@ -50,6 +50,8 @@ rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double r
     const bool empty = crowd->count == 0;
     RP_TRY(rp_view_aim(v, (const double(*)[3])(empty ? corner : crowd->point),
                        empty ? 2 : crowd->count, radius, crowd->flat));
+    // a slice is seen as it is, unless somebody wants a lens
+    v->parallel = crowd->flat && !def->has_eye && !def->has_look && def->fov == 0.0;
     double apart = 0.0;
     for (int a = 0; a < 3; a++) {
         const double middle = 0.5 * (v->lower[a] + v->upper[a]);
@@ -248,6 +250,11 @@ static rp_result choose_quantity(rp_render *render)
     render->fps = info.fps;
     result = rp_quantity_choose(&render->quantity, render->color, render->record, frame);
     rp_frame_close(frame);
+    if (result == RP_OK && render->def.has_range && render->quantity.kind != RP_QUANTITY_NUMBERS) {
+        result = rp_fail(RP_ERR_ARGUMENT,
+                         "range: want color to be a number, such as speed; %s has no range",
+                         render->quantity.name);
+    }
     render->quantity.has_range = render->def.has_range;
     render->quantity.low = render->def.range[0];
     render->quantity.high = render->def.range[1];

@@ -10,6 +10,7 @@ enum {
 };
 
 static const float PI = 3.14159265f;
+static const float BEFORE = 8.0f;       // parallel looks start so far before the eye [units]
 static const float SUN_SPREAD = 0.045f; // tangent of its half angle: how soft shadows are
 static const vec BACKDROP_TOP = {0.24f, 0.32f, 0.44f}; // over its foot
 static const float GLASS_INDEX = 1.5f;
@@ -71,10 +72,13 @@ static vec sky_with_sun(const light *l, vec to)
 }
 
 // Behind everything hangs a sheet that grows darker towards the top of the picture.
-static vec backdrop(const light *l, const rp_lens *lens, vec to)
+static vec backdrop(const light *l, const rp_lens *lens, vec from, vec to)
 {
     const float ahead = vec_dot(to, lens->forward);
-    const float up = ahead > 0.0f ? vec_dot(to, lens->up) / (ahead * lens->tangent) : 1.0f;
+    float up = ahead > 0.0f ? vec_dot(to, lens->up) / (ahead * lens->tangent) : 1.0f;
+    if (lens->parallel) {
+        up = vec_dot(vec_sub(from, lens->eye), lens->up) / lens->tangent;
+    }
     return vec_mix(l->back, vec_mul(l->back, BACKDROP_TOP), smoothly(-0.5f, 1.6f, up));
 }
 
@@ -222,11 +226,30 @@ static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
 
 // ---- a sample ----
 
+// A cut stands in the open, in front of nothing that could shade it.
+static vec cut_face(const light *l, const rp_cut *cut)
+{
+    const vec sky_light = vec_mix(l->horizon, l->zenith, 0.6f);
+    return vec_mul(cut->color, vec_along(sky_light, 0.64f / PI, l->sun_color));
+}
+
 // What lies behind everything: the backdrop, or in a mirror the sky. Ground that is far melts into
 // the same, so that no line shows where it ends.
 static vec beyond(const work *w, const way *at)
 {
-    return at->mirrored ? sky_with_sun(&w->light, at->to) : backdrop(&w->light, w->lens, at->to);
+    if (at->mirrored) {
+        return sky_with_sun(&w->light, at->to);
+    }
+    const vec sheet = backdrop(&w->light, w->lens, at->from, at->to);
+    for (int i = 0; i < w->lens->cuts; i++) {
+        const rp_cut *cut = &w->lens->cut[i];
+        const float depth = vec_dot(vec_sub(cut->point, at->from), cut->normal);
+        if (depth > 0.0f && depth < cut->deep) {
+            return vec_mix(cut_face(&w->light, cut), sheet,
+                           cut->fades ? smoothly(0.0f, cut->deep, depth) : 0.0f);
+        }
+    }
+    return sheet;
 }
 
 static vec follow(const work *w, vec from, vec to, float time, sampler *s)
@@ -291,9 +314,12 @@ static vec pixel(const work *w, int x, int y)
         const float px = ((float)x + 0.5f + tent(u)) / (float)lens->height * 2.0f -
                          (float)lens->width / (float)lens->height;
         const float py = 1.0f - ((float)y + 0.5f + tent(v)) / (float)lens->height * 2.0f;
-        const vec to = vec_along(vec_along(lens->forward, lens->tangent * px, lens->right),
+        const vec base =
+            lens->parallel ? vec_along(lens->eye, -BEFORE, lens->forward) : lens->forward;
+        const vec at = vec_along(vec_along(base, lens->tangent * px, lens->right),
                                  lens->tangent * py, lens->up);
-        const vec c = follow(w, lens->eye, vec_unit(to), time, &s);
+        const vec c = lens->parallel ? follow(w, at, lens->forward, time, &s)
+                                     : follow(w, lens->eye, vec_unit(at), time, &s);
         // one sample may not outshine its pixel for good
         const float peak = vec_most(c), limit = 12.0f;
         sum = vec_along(sum, peak > limit ? limit / peak : 1.0f, c);
@@ -307,6 +333,9 @@ static void tile(void *context, int64_t number, int thread)
     const work *w = context;
     const int x0 = (int)(number % w->tiles_across) * TILE,
               y0 = (int)(number / w->tiles_across) * TILE;
+    if (rp_effort_ends(w->effort)) {
+        return;
+    }
     for (int y = y0; y < y0 + TILE && y < w->lens->height; y++) {
         for (int x = x0; x < x0 + TILE && x < w->lens->width; x++) {
             w->image[(size_t)y * (size_t)w->lens->width + (size_t)x] = pixel(w, x, y);

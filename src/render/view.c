@@ -77,7 +77,7 @@ static double ranked(double *x, size_t count, size_t rank)
 
 rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double radius, bool flat)
 {
-    const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.08 : 0.30; // [rad]
+    const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.0 : 0.30; // [rad]
     const double to[3] = {-sin(azimuth) * cos(elevation), -sin(elevation),
                           -cos(azimuth) * cos(elevation)};
     const rp_axes a = rp_view_axes((double[3]){0}, to);

@@ -28,6 +28,10 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
     *out = (rp_scene_info){
         .title = scene->title,
         .dimension = scene->dimension,
+        .precision = (rp_precision)rp_record_choice(scene->said, "precision"),
+        .order = rp_record_choice(scene->said, "order") + 1,
+        .gradient = (rp_gradient)rp_record_choice(scene->said, "gradient"),
+        .energy = rp_record_boolean(output, "energy"),
         .method = method_of(scene),
         .frames = rp_record_integer(scene->said, "frames"),
         .fps = rp_record_number(scene->said, "fps"),

@@ -39,6 +39,8 @@ static const char *result_name(rp_result result)
         return "RP_ERR_FILE";
     case RP_ERR_UNSUPPORTED:
         return "RP_ERR_UNSUPPORTED";
+    case RP_ERR_STOPPED:
+        return "RP_ERR_STOPPED";
     }
     return "an unknown result";
 }

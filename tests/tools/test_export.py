@@ -13,11 +13,14 @@ import glob
 import json
 import math
 import os
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SKIPPED = 77
@@ -347,6 +350,12 @@ class Exports(unittest.TestCase):
         self.assertIn("--to: want vtp", self.repose("export", "out", "--to", "obj", status=2))
         self.assertIn("--to is missing", self.repose("export", "out", status=2))
         self.assertIn("--up", self.repose("export", "out", "--to", "vtp", "--up", "x", status=2))
+        # what would do nothing
+        self.assertIn("--voxel: for --to vdb only", self.repose("export", "out", "--to", "ply", "-o", "no", "--voxel", "0.1",
+                                                                status=2))
+        self.assertIn("--clips: for --to usda only", self.repose("export", "out", "--to", "csv", "-o", "no", "--clips", status=2))
+        self.assertIn("--columns: not for --to vdb", self.repose("export", "out", "--to", "vdb", "-o", "no", "--columns",
+                                                                 "strain", status=2))
 
     def test_which_frames_in_every_format(self):
         self.repose("export", "out", "--to", "vtp", "-o", "vtp-some", "--frames", "1:3", "--every", "2", "--columns", "")
@@ -407,6 +416,26 @@ class Exports(unittest.TestCase):
                 self.repose("export", "out", "--to", *to, "-o", out, status=4, before=full)
                 self.assertEqual({n: os.path.getsize(self.at(out, n)) for n in os.listdir(self.at(out))}, before)
 
+    def test_a_signal_ends_an_export(self):
+        with open(self.at("many.lua"), "w") as file:
+            file.write("scene { dx = 0.01, fps = 2000, frames = 5 }\n"
+                       "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.2, 0.2, 0.2} } }\n")
+        self.repose("run", "many.lua", "-o", "many", "--quiet")
+        for number in signal.SIGINT, signal.SIGTERM:
+            process = subprocess.Popen([REPOSE, "export", "many", "--to", "csv", "-o", "many-csv"], cwd=self.folder.name,
+                                       stderr=subprocess.PIPE, text=True)
+            for _ in range(3000):
+                if os.path.exists(self.at("many-csv", "particles.0001.csv.tmp")):
+                    break
+                time.sleep(0.002)
+            process.send_signal(number)
+            words = process.communicate(timeout=60)[1]
+            self.assertEqual(process.returncode, 128 + number, words)
+            done = re.search("stopped after ([1-5]) of 6 frames; run it again to write all of them", words)
+            self.assertIsNotNone(done, words)
+            self.assertEqual(sorted(os.listdir(self.at("many-csv"))), ["particles.000%d.csv" % i for i in range(int(done[1]))])
+            shutil.rmtree(self.at("many-csv"))
+
     def test_what_cannot_be_read_or_written(self):
         os.makedirs(self.at("nothing"), exist_ok=True)
         self.assertIn("no run folder", self.repose("export", "nothing", "--to", "vtp", status=4))
@@ -431,6 +460,7 @@ class Volumes(Exports):
     test_vtp_in_paraview = test_ply = test_z_up = test_csv = test_usd = None
     test_which_frames_and_columns = test_what_cannot_be_read_or_written = test_every_format_fails_well = None
     test_z_up_in_every_format = test_which_frames_in_every_format = test_colliders_are_where_they_were = None
+    test_a_signal_ends_an_export = None
 
     def test_blender_opens_volumes_points_and_meshes(self):
         done = subprocess.run([REPOSE, "export", "out", "--to", "vdb", "-o", "vdb"], cwd=self.folder.name,

@@ -8,7 +8,9 @@ Without ffmpeg the tests of movies are skipped, unless CI=true.
 
 import json
 import os
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -39,6 +41,16 @@ particles { material = material.sand { friction_angle = 20 },
 collider { name = "slope", shape = half_space { point = {0, 0, 0}, normal = {0.6, 1, 0} }, contact = "slip",
            color = {0, 0, 1} }
 collider { name = "floor", shape = half_space { point = {0, -1.5, 0}, normal = {0, 1, 0} }, color = {0, 0.5, 0} }
+"""
+
+
+# A slice with a blue wall that is deep, and green slope without end.
+FLAT = """
+scene { title = "Flat", dimension = 2, dx = 0.04, fps = 30, frames = 2 }
+particles { material = material.sand {}, shape = box { min = {-0.4, 0.02, 0}, max = {0, 0.3, 0} } }
+collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, color = {0.9, 0.1, 0.1} }
+collider { name = "wall", shape = box { min = {0.4, 0, -1}, max = {0.5, 0.6, 1} }, color = {0, 0, 1} }
+collider { name = "slope", shape = half_space { point = {-0.45, 0, 0}, normal = {1, 0.3, 0} }, color = {0, 0.5, 0} }
 """
 
 
@@ -84,6 +96,17 @@ def green(r, g, b):
     return g > 1.5 * r and g > 1.5 * b
 
 
+def catches(process, number):
+    """Waits until a process has a handler for a signal."""
+    for _ in range(3000):
+        with open("/proc/%d/status" % process.pid) as file:
+            mask = next(line.split()[1] for line in file if line.startswith("SigCgt"))
+        if int(mask, 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
+    raise AssertionError("no handler for signal %d" % number)
+
+
 def full(kilobytes):
     """What a shell runs before a command that is to find a disk without room: no file may grow beyond this."""
     return "ulimit -f %d; trap '' XFSZ; exec " % kilobytes
@@ -100,6 +123,9 @@ class Pictures(unittest.TestCase):
         with open(cls.at("slope.lua"), "w") as file:
             file.write(SLOPE)
         cls.repose("run", "slope.lua", "-o", "slope", "--quiet")
+        with open(cls.at("flat.lua"), "w") as file:
+            file.write(FLAT)
+        cls.repose("run", "flat.lua", "-o", "flat", "--quiet")
         os.chmod(cls.folder.name, 0o755)
 
     @classmethod
@@ -120,6 +146,25 @@ class Pictures(unittest.TestCase):
         done = subprocess.run(command, cwd=cls.folder.name, capture_output=True, text=True, timeout=300, env=env, user=user)
         assert done.returncode == status, "%s: %d, want %d\n%s" % (args, done.returncode, status, done.stderr)
         return done.stderr
+
+    @classmethod
+    def start(cls, *args, path=None):
+        env = dict(os.environ, PATH=path) if path is not None else None
+        return subprocess.Popen([REPOSE, *args], cwd=cls.folder.name, stderr=subprocess.PIPE, text=True, env=env)
+
+    def stopped(self, process, number):
+        """What it says when a signal comes; it must end soon, with the usual status."""
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 128 + number, said)
+        return said
+
+    def wait_for(self, *names):
+        for _ in range(3000):
+            if os.path.exists(self.at(*names)):
+                return
+            time.sleep(0.01)
+        self.fail("no " + "/".join(names))
 
     def picture(self, name, *args, run="solid"):
         quick = QUICK[:1] if "--size" in args else QUICK
@@ -179,6 +224,25 @@ class Pictures(unittest.TestCase):
         self.assertGreater(share(path, blue), 0.6)
         path = self.picture("floor.png", "--camera", "6,0,4/6,-1.5,0", run="slope")
         self.assertGreater(share(path, green), 0.5)
+
+    def test_a_slice_is_seen_straight_from_the_front(self):
+        path = self.picture("flat.png", "--size", "320x180", "--samples", "16", run="flat")
+        width, height, rows = read_png(path)
+        wall = [(min(x), max(x)) for x in ([x for x, p in enumerate(row) if blue(*p)] for row in rows) if len(x) > 2]
+        # upright, one face and no sides, six times as high as wide
+        self.assertLessEqual(max(a for a, b in wall) - min(a for a, b in wall), 1)
+        self.assertLessEqual(max(b for a, b in wall) - min(b for a, b in wall), 1)
+        self.assertAlmostEqual(len(wall) / (wall[9][1] - wall[9][0] + 1), 6, delta=0.5)
+        # the floor goes from side to side, and its line is level
+        def red(r, g, b):
+            return r > 1.5 * g and r > 1.5 * b and r - g > 70 and abs(g - b) < 25
+        tops = [min((y for y in range(height) if red(*rows[y][x])), default=height) for x in (0, 160, width - 1)]
+        self.assertLessEqual(max(tops) - min(tops), 1)
+        self.assertTrue(140 < tops[0] < 179, tops)
+        self.assertGreater(share(path, green), 0.005)  # from the front it would be no more than a line
+        # a lens, for those who want one
+        self.assertNotEqual(read_png(self.picture("lens.png", "--size", "320x180", "--samples", "16", "--fov", "30", run="flat"))[2],
+                            rows)
 
     def test_threads_do_not_change_the_picture(self):
         for threads in "1", "2":
@@ -242,10 +306,61 @@ class Pictures(unittest.TestCase):
 
     def test_plot_of_yield(self):
         for run in "solid",:
-            path = self.picture("plot.png", "--plot", "yield", "--size", "480x270", "--time", run=run)
+            self.repose("render", run, "-o", "plot.png", "--plot", "yield", "--size", "480x270", "--time")
+            path = self.at("plot.png")
             self.assertGreater(share(path, lambda r, g, b: g > r + 20 and g > b + 20) +
                                share(path, lambda r, g, b: b > r + 20), 0.001)
-        self.assertIn("--plot: want yield", self.repose("render", "solid", *QUICK, "--plot", "stress", status=2))
+        # the time goes into the row above the diagrams, not onto the numbers below them
+        self.repose("render", "solid", "-o", "bare.png", "--plot", "yield", "--size", "480x270")
+        with_time, bare = (read_png(self.at(name))[2] for name in ("plot.png", "bare.png"))
+        changed = [y for y in range(270) for x in range(480) if with_time[y][x] != bare[y][x]]
+        self.assertGreater(len(changed), 50)
+        self.assertLess(max(changed), 40)
+        self.assertIn("--plot: want yield", self.repose("render", "solid", "--plot", "stress", status=2))
+
+    def test_the_last_words_name_the_frame_and_its_time(self):
+        self.assertIn("w.png shows frame 4 of solid, at 0.133333 s", self.repose("render", "solid", *QUICK, "-o", "w.png"))
+        self.assertIn("w.png shows frame 3 of solid, at 0.1 s",
+                      self.repose("render", "solid", "--frame", "3", "--plot", "yield", "-o", "w.png"))
+        single = "solid/frames/frame.000000.hdf"
+        self.assertIn("w.png shows frame 0 of %s, at 0 s" % single, self.repose("render", single, *QUICK, "-o", "w.png"))
+
+    def test_a_signal_ends_a_picture(self):
+        for number in signal.SIGINT, signal.SIGTERM:
+            process = self.start("render", "solid", "-o", "long.png", "--samples", "65536")
+            catches(process, number)
+            said = self.stopped(process, number)
+            self.assertIn("stopped before long.png was finished; run it again", said)
+            self.assertEqual([n for n in os.listdir(self.at()) if n.startswith("long.png")], [])
+
+    def test_options_that_would_do_nothing(self):
+        for option in ("--frames", "2:3"), ("--every", "2"), ("--fps", "10"):
+            said = self.repose("render", "solid", *QUICK, *option, "-o", "nothing.png", status=2)
+            self.assertIn(option[0] + ": for movies only, with --movie", said)
+        for option in ("--color", "speed"), ("--no-legend",), ("--camera", "1,1,1/0,0,0"), ("--fov", "20"), \
+                      ("--radius", "0.1"), ("--shutter", "0.5"), ("--samples", "4"), ("--preview",):
+            said = self.repose("render", "solid", "--plot", "yield", *option, "-o", "nothing.png", status=2)
+            self.assertIn(option[0] + ": for pictures of particles only", said)
+        for color in (), ("--color", "grains"), ("--color", "case"), ("--color", "material"), ("--color", "body"):
+            said = self.repose("render", "solid", *QUICK, *color, "--range", "0,1", "-o", "nothing.png", status=2)
+            self.assertIn("range: want color to be a number, such as speed; %s has no range" % (color or ("", "grains"))[1], said)
+        said = self.repose("render", "solid/frames/frame.000001.hdf", *QUICK, "--frame", "1", "-o", "nothing.png", status=2)
+        self.assertIn("--frame: for the folder of a run only", said)
+        self.assertFalse(os.path.exists(self.at("nothing.png")))
+
+    def test_endings_that_promise_something_else(self):
+        for name in "x.jpg", "x.mp4", "out.d/x.tiff", "x.png.gif":
+            said = self.repose("render", "solid", *QUICK, "-o", name, status=2)
+            self.assertIn("pictures are written as PNG: want a name that ends in .png, got '%s'" % name, said)
+            self.assertFalse(os.path.exists(self.at(name)))
+        for name in "m.gif", "m.png":
+            said = self.repose("render", "solid", *QUICK, "--movie", "-o", name, status=2)
+            self.assertIn("movies are written as MP4: want a name that ends in .mp4, got '%s'" % name, said)
+        self.assertFalse(os.path.exists(self.at("m.gif.frames")))
+        os.makedirs(self.at("v1.2"), exist_ok=True)
+        for name in "plain", "X.PNG", "v1.2/plain":
+            self.repose("render", "solid", *QUICK, "-o", name)
+            read_png(self.at(name))
 
     def test_what_cannot_be_drawn(self):
         os.makedirs(self.at("empty"), exist_ok=True)
@@ -298,6 +413,7 @@ class Movies(Pictures):
     def test_movie(self):
         said = self.repose("render", "solid", "--movie", "--preview", "--size", "97x63", "-o", "m.mp4")
         self.assertIn("picture 5 of 5", said)
+        self.assertIn("m.mp4 shows 5 frames of solid", said)
         probe = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", self.at("m.mp4")],
                                capture_output=True, text=True)
         stream = json.loads(probe.stdout)["streams"][0]
@@ -319,6 +435,31 @@ class Movies(Pictures):
         os.utime(self.at("solid", "frames", "frame.000002.hdf"), (time.time() + 9, time.time() + 9))
         said = self.repose("render", "solid", "--movie", *QUICK, "--color", "speed", "-o", "m.mp4", "--every", "2")
         self.assertIn("2 of 3 pictures are there already", said)
+
+    def test_a_signal_ends_a_movie(self):
+        args = "render", "solid", "--movie", "--size", "96x64", "--samples", "512", "--threads", "1", "-o", "early.mp4"
+        process = self.start(*args)
+        self.wait_for("early.frames", "frame.000000.png")
+        said = self.stopped(process, signal.SIGTERM)
+        self.assertRegex(said, "stopped; [1-4] of 5 pictures are there, run it again to go on")
+        done = re.search("stopped; ([1-4])", said)[1]
+        left = sorted(os.listdir(self.at("early.frames")))
+        self.assertEqual(left, ["frame.00000%d.png" % i for i in range(int(done))] + ["settings.txt"])
+        self.assertFalse(os.path.exists(self.at("early.mp4.tmp")))
+        self.assertIn(done + " of 5 pictures are there already", self.repose(*args))
+        # while ffmpeg works: it ends too, and its half of a movie goes
+        os.makedirs(self.at("slow"), exist_ok=True)
+        with open(self.at("slow", "ffmpeg"), "w") as file:
+            file.write("#!/bin/sh\nfor last; do :; done\necho $$ >pid.tmp\nmv pid.tmp pid\necho half >\"$last\"\nexec sleep 200\n")
+        os.chmod(self.at("slow", "ffmpeg"), 0o755)
+        process = self.start("render", "solid", "--movie", *QUICK, "-o", "late.mp4",
+                             path=self.at("slow") + ":" + os.environ["PATH"])
+        self.wait_for("pid")
+        said = self.stopped(process, signal.SIGINT)
+        self.assertIn("stopped; 5 of 5 pictures are there, run it again to go on", said)
+        self.assertEqual([n for n in os.listdir(self.at()) if n.startswith("late.mp4")], [])
+        with open(self.at("pid")) as file:
+            self.assertFalse(os.path.exists("/proc/" + file.read().strip()))
 
     def test_without_ffmpeg(self):
         said = self.repose("render", "solid", "--movie", *QUICK, "-o", "none.mp4", status=4, path="/nowhere")

@@ -151,6 +151,34 @@ static void the_case_can_be_told_from_the_strain(void)
     CHECK_EQUAL(rp_stress_case(&elastic, (double[6]){0, 0, 0, 1}, 0.0, 0.0), RP_CASE_INSIDE);
 }
 
+// An axis whose steps are chosen by their number alone writes 8000100001200014000.
+static void numbers_along_an_axis_stand_apart(void)
+{
+    static const double lowest[] = {0.0, -0.04, -0.3};
+    for (double high = 1e-6; high < 1e9; high *= 1.37) {
+        for (int k = 0; k < 3; k++) {
+            for (float pixels = 60.0f; pixels < 900.0f; pixels += 60.0f) {
+                const double low = lowest[k] * high;
+                const float size = 12.0f;
+                const double step = rp_canvas_apart(low, high, pixels, size);
+                float end = -1e9f;
+                for (double v = step * ceil(low / step - 1e-9); v <= high; v += step) {
+                    char text[24];
+                    rp_canvas_number(v, step, text);
+                    const float x = (float)((v - low) / (high - low)) * pixels;
+                    const float half = 0.5f * rp_canvas_text_width(size, text);
+                    check_context("%s of %g to %g on %g pixels", text, low, high, (double)pixels);
+                    CHECK(x - half > end + 0.9f * size);
+                    end = x + half;
+                }
+            }
+        }
+    }
+    // where there is room there are several
+    CHECK_NEAR(rp_canvas_apart(0.0, 14.5, 480.0f, 12.0f), 2.0, 1e-12);
+}
+
 TEST_MAIN(TEST(the_ramp_becomes_lighter_in_even_steps), TEST(classes_differ),
           TEST(steps_of_an_axis_are_round_numbers), TEST(words_stay_in_the_picture_and_leave_ink),
-          TEST(principal_stresses_are_eigenvalues), TEST(the_case_can_be_told_from_the_strain))
+          TEST(principal_stresses_are_eigenvalues), TEST(the_case_can_be_told_from_the_strain),
+          TEST(numbers_along_an_axis_stand_apart))
