@@ -9,12 +9,12 @@ PRESETS := release scalar clang debug asan tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
-	libassimp-dev libembree-dev
+	libassimp-dev libembree-dev libwebsockets-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-demo deps-test usd demo test check-all bench validate faults fuzz coverage format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test deps-page usd demo test test-page check-all bench validate faults fuzz coverage format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -57,7 +57,19 @@ test: deps-test ## what must pass before a commit
 	@$(call step,asan: unit tests,ctest --preset asan -L unit -E "unit.(bits|settle)")
 	@$(call finish,tests)
 
-check-all: deps ## every preset with every test
+# Node's package is left alone where another one brings npm along
+deps-page: deps-test
+	@$(call need,chromium)
+	@command -v npm >/dev/null || { $(call need,nodejs npm); }
+	@[[ -d build/page/node_modules/playwright-core ]] || \
+		{ mkdir -p build/page; npm install --prefix build/page --no-audit --no-fund --silent playwright-core@1.48; }
+
+test-page: deps-page ## the page of repose view in Chromium; screenshots are left in build/page/shots
+	@$(call configure,release)
+	@$(call build,release,repose-command)
+	@tests/tools/test_page.py build/release/bin/repose --shots build/page/shots $(ARGS)
+
+check-all: deps deps-page ## every preset with every test
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
@@ -78,11 +90,12 @@ faults: deps-test ## seed faults one by one and see which test catches each; tak
 	@tests/faults/run.py --jobs $(JOBS)
 
 SECONDS ?= 600
-fuzz: deps ## throw wrong scenes and frames at their readers, SECONDS= each (600)
+fuzz: deps ## throw wrong scenes, frames and messages at their readers, SECONDS= each (600)
 	@$(call configure,release)
 	@$(call build,release,test_support repose)
 	@tests/fuzz/run scene $(SECONDS)
 	@tests/fuzz/run frame $(SECONDS)
+	@tests/fuzz/run view $(SECONDS)
 
 coverage: deps ## which lines of src/ the tests reach
 	@$(start)

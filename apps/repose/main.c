@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const command *const commands[] = {&command_run,     &command_check,    &command_list,
-                                          &command_info,    &command_render,   &command_export,
-                                          &command_measure, &command_validate, &command_bench};
+static const command *const commands[] = {
+    &command_run,  &command_check,  &command_list,    &command_info,     &command_render,
+    &command_view, &command_export, &command_measure, &command_validate, &command_bench};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(FILE *out)

@@ -9,6 +9,7 @@
 
 int params_of(const args *a, rp_scene_param out[VALUE_MOST])
 {
+    static char *kept[VALUE_MOST]; // names, for as long as the process lives
     const int count = args_count(a, "--set");
     for (int i = 0; i < count; i++) {
         // the command line is ours to cut
@@ -18,6 +19,8 @@ int params_of(const args *a, rp_scene_param out[VALUE_MOST])
             return -1;
         }
         char *name = strndup(word, (size_t)(equals - word));
+        free(kept[i]);
+        kept[i] = name;
         out[i] = (rp_scene_param){.name = name, .value = equals + 1};
         for (int k = 0; k < i; k++) {
             if (strcmp(out[k].name, name) == 0) {

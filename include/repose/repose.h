@@ -2,6 +2,7 @@
 // Everything public in one include.
 #pragma once
 #include "base.h"
+#include "colors.h"
 #include "export.h"
 #include "file.h"
 #include "frame.h"
@@ -13,4 +14,5 @@
 #include "scene.h"
 #include "shape.h"
 #include "threads.h"
+#include "view.h"
 #include "world.h"

@@ -85,6 +85,8 @@ RP_API rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end);
 
 /// The highest number of a frame that a run's folder holds, or -1. Looks only; locks nothing.
 RP_API int64_t rp_run_last_frame(const char *folder);
+/// Does a process write to the folder now? Looks only; locks nothing.
+RP_API bool rp_run_is_active(const char *folder);
 /// Where a frame of a run is, or would be.
 RP_API rp_result rp_run_frame_path(const char *folder, int64_t frame, char *out, size_t size);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 // Everything that a run writes, besides its frames.
@@ -114,6 +115,35 @@ void rp_folder_close(rp_folder *folder)
     }
     free(folder->path);
     *folder = (rp_folder){.lock = -1};
+}
+
+bool rp_folder_is_locked(const rp_folder *folder)
+{
+    char path[RP_PATH], line[256];
+    struct stat file;
+    bool found = false;
+    long holder = -1;
+    rp_folder_path(folder, "run.lock", path);
+    FILE *lock = stat(path, &file) == 0 ? fopen(path, "re") : NULL;
+    FILE *locks = lock != NULL ? fopen("/proc/locks", "re") : NULL;
+    if (lock != NULL) {
+        holder = fscanf(lock, "%ld", &holder) == 1 ? holder : -1;
+        fclose(lock);
+    }
+    while (locks != NULL && !found && fgets(line, sizeof line, locks) != NULL) {
+        long process;
+        unsigned high, low;
+        unsigned long inode;
+        // layered file systems show another device here than to stat
+        found = sscanf(line, "%*d: FLOCK ADVISORY WRITE %ld %x:%x:%lu", &process, &high, &low,
+                       &inode) == 4 &&
+                inode == file.st_ino &&
+                ((high == major(file.st_dev) && low == minor(file.st_dev)) || process == holder);
+    }
+    if (locks != NULL) {
+        fclose(locks);
+    }
+    return found;
 }
 
 // ---- what is in it ----

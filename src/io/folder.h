@@ -11,6 +11,9 @@ typedef struct rp_folder {
 // Make the folder if need be and take its lock; another process that has it is named.
 rp_result rp_folder_open(rp_folder *folder, const char *path);
 void rp_folder_close(rp_folder *folder);
+// Does any process have the lock? Told from /proc/locks: to try the lock would be to take it for a
+// moment, in which a run that starts would be refused.
+bool rp_folder_is_locked(const rp_folder *folder);
 
 // A path in the folder, such as ("run.json"), into a buffer of the caller's.
 enum { RP_PATH = 4096 };

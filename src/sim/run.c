@@ -574,6 +574,11 @@ int64_t rp_run_last_frame(const char *folder)
     return rp_folder_last_frame(&(rp_folder){.path = (char *)(uintptr_t)folder, .lock = -1});
 }
 
+bool rp_run_is_active(const char *folder)
+{
+    return rp_folder_is_locked(&(rp_folder){.path = (char *)(uintptr_t)folder, .lock = -1});
+}
+
 rp_result rp_run_frame_path(const char *folder, int64_t frame, char *out, size_t size)
 {
     char path[RP_PATH];

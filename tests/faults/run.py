@@ -32,6 +32,7 @@ FIRST = {
     "src/collide": ["contact", "physics/colliders", "physics/resting"],
     "src/sim": ["foresee", "plan", "physics/resting", "physics/pouring"],
     "src/scene": ["motion", "scene"],
+    "src/view": ["view"],
     "src/model": ["hencky", "drucker_prager", "material", "transfer"],
 }
 
@@ -44,6 +45,7 @@ STEP, PUSH, POUR = "src/sim/step.c", "src/sim/push_out.c", "src/sim/pour.c"
 MOTION = "src/scene/motion.c"
 SAND, HENCKY = "src/model/drucker_prager.c", "src/model/hencky.c"
 TRIAL, SERIES = "src/model/hencky.h", "src/model/sym.h"
+MESSAGE, GATE, LATTICE = "src/view/message.c", "src/view/gate.c", "src/view/lattice.c"
 
 # (file, old, new, name)
 FAULTS = [
@@ -143,6 +145,30 @@ FAULTS = [
     (TRIAL, "(const real *)tile->increment + RP_LANES * k + lane",
      "(const real *)tile->increment + RP_LANES * (k % DIM * DIM + k / DIM) + lane",
      "increment transposed in the law"),
+    # what the server of the live page lets in, and how it packs numbers
+    (MESSAGE, "json_object_size(object) == keys\n", "json_object_size(object) >= keys\n",
+     "a message may have other keys"),
+    (MESSAGE, "if (size > RP_MESSAGE_BYTES) {", "if (size > 2 * RP_MESSAGE_BYTES) {",
+     "messages longer than allowed"),
+    (MESSAGE, "json_loadb(text, size, JSON_REJECT_DUPLICATES, &error)", "json_loadb(text, size, 0, &error)",
+     "a key of a message twice"),
+    (MESSAGE, "|| !is_name(name, \"\")) {", ") {", "any name for a param of a started run"),
+    (MESSAGE, "!is_name(json_string_value(value), \".\")) {", "false) {", "any text for the name of a column"),
+    (MESSAGE, "json_integer_value(value) < 0 ||", "", "frames before the first"),
+    (GATE, "return strcmp(end, want) == 0 ||", "return strncmp(end, want, strlen(want)) == 0 ||",
+     "a port that begins like ours"),
+    (GATE, "return !gate->loopback && name[0]", "return name[0]", "names of the machine on the loopback"),
+    (GATE, "(is_address(name) || strcasecmp(name, gate->machine) == 0)", "(is_address(name) || name[0] != '[')",
+     "any host with --listen"),
+    (GATE, "strcasecmp(origin + sizeof http - 1, host) == 0 &&", "strncasecmp(origin + sizeof http - 1, host, strlen(host)) == 0 &&",
+     "an origin that begins like ours"),
+    (GATE, "(unsigned char)(length != RP_VIEW_TOKEN)", "0", "a token with something behind it"),
+    (GATE, "(inner[length] == '/' || strcmp(outer, \"/\") == 0)", "true", "the folder itself lies in the folder"),
+    (LATTICE, "floor(low / (STEP * unit)) * (STEP * unit)", "low", "a lattice that moves with the sand"),
+    (LATTICE, "place > -0.5 && place", "place", "codes of what lies below a lattice"),
+    (LATTICE, "(uint16_t)(place + 0.5)", "(uint16_t)place", "codes rounded down"),
+    (LATTICE, "const int64_t size = count - first < RP_BLOCK ? count - first : RP_BLOCK;", "const int64_t size = count - first < RP_BLOCK ? 0 : RP_BLOCK;",
+     "the last block never changes"),
 ]
 
 

@@ -1,0 +1,44 @@
+// The socket: connects, tries again when the connection is lost, takes messages apart.
+
+export class Link {
+  // on: { open, lost, and a function for each type of message }
+  constructor(on) {
+    this.on = on;
+    this.wait = 300;
+    this.connect();
+  }
+
+  connect() {
+    const socket = new WebSocket(`ws://${location.host}/socket`, "repose-view");
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => { this.wait = 300; this.on.open(); };
+    socket.onmessage = event => this.take(event.data);
+    socket.onclose = event => {
+      this.on.lost(event.reason);
+      setTimeout(() => this.connect(), this.wait);
+      this.wait = Math.min(3000, this.wait * 1.5);
+    };
+  }
+
+  take(data) {
+    if (typeof data === "string") {
+      const message = JSON.parse(data);
+      this.on[message.type]?.(message);
+      return;
+    }
+    // a length, JSON of that length, and numbers that it describes
+    const length = new DataView(data).getUint32(0, true);
+    const message = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    message.bytes = data.byteLength;
+    this.on[message.type]?.(message, data, 4 + length);
+  }
+
+  send(message) {
+    if (this.socket.readyState === WebSocket.OPEN) {
+      this.socket.send(JSON.stringify(message));
+      return true;
+    }
+    return false;
+  }
+}

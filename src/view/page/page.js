@@ -1,0 +1,645 @@
+// The page: what is shown, what was asked for, and what keys and buttons do.
+import { Link } from "/link.js";
+import { Stage } from "/stage.js";
+import { Plots, number } from "/plots.js";
+
+const $ = id => document.getElementById(id);
+const stage = new Stage($("stage"));
+const plots = new Plots($("plots"), frame => { play(false); seek(frame); });
+
+const state = {
+  status: null, scene: null, generation: null,
+  want: 0, color: "grains", live: true, playing: false, loop: false, speed: 1,
+  shown: null,          // of the frame on the screen
+  asked: null,          // the newest request: "frame color"
+  open: 0,              // requests without an answer
+  undrawn: 0,           // frames since the last picture
+  queue: [],            // frames that came before their time
+  due: 0,
+  ranges: {},           // of each colour: what was seen, or { fixed: true }
+  slice: { axis: "", at: 0.5, flip: false },
+  id: null,             // the particle that is looked at
+  came: 0, bytes: 0,    // frames and bytes so far
+  connected: false,
+};
+
+// ---- remembered across a reload ----
+
+function remember() {
+  const kept = { camera: stage.camera, color: state.color, slice: state.slice, outlines: stage.outlines, generation: state.generation,
+    folder: state.scene?.folder, frame: state.want, live: state.live, panel: !document.body.classList.contains("no-panel"), speed: state.speed, loop: state.loop };
+  try { sessionStorage.setItem("repose", JSON.stringify(kept)); } catch { /* private windows may have none */ }
+}
+function recall() {
+  try { return JSON.parse(sessionStorage.getItem("repose")); } catch { return null; }
+}
+const kept = recall();
+if (kept) {
+  state.color = kept.color ?? state.color;
+  state.slice = kept.slice ?? state.slice;
+  state.speed = kept.speed ?? 1;
+  state.loop = kept.loop ?? false;
+  $("loop").setAttribute("aria-pressed", String(state.loop));
+  stage.outlines = kept.outlines ?? true;
+  document.body.classList.toggle("no-panel", kept.panel === false);
+}
+addEventListener("pagehide", remember);
+
+// the token has done its work: it is a cookie now, and need not stand in the address
+if (location.search) history.replaceState(null, "", location.pathname);
+
+// ---- words ----
+
+function duration(s) {
+  if (s < 99.5) return `${Math.round(s)} s`;
+  if (s < 5940) return `${Math.floor(s / 60)} min ${String(Math.round(s % 60)).padStart(2, "0")} s`;
+  return `${Math.floor(s / 3600)} h ${String(Math.round(s % 3600 / 60)).padStart(2, "0")} min`;
+}
+
+const note = (() => {
+  let timer;
+  return text => {
+    $("note").textContent = text;
+    $("note").hidden = !text;
+    clearTimeout(timer);
+    timer = setTimeout(() => { $("note").hidden = true; }, 8000);
+  };
+})();
+
+function say_state() {
+  const s = state.status;
+  let name = s?.state ?? "connecting", words = "connecting …", why = "";
+  if (!state.connected) {
+    name = s ? "lost" : "connecting";
+    words = s ? "connection lost: is repose view still running? Trying again …" : words;
+  } else if (s) {
+    const n = `frame ${Math.max(0, s.last)} of ${s.frames}`;
+    const left = s.left !== null && s.last >= 0 ? ` · ${duration(s.left)} left` : "";
+    words = { starting: "the run is starting …", running: `running · ${n}${left}`, paused: `run paused · ${n}`, stopping: `saving the state · ${n}`,
+      finished: `run finished · ${s.frames} frames`, interrupted: `run stopped · ${n}`, failed: `run failed · ${n}`,
+      vanished: "the folder has vanished", empty: "no run here" }[s.state] ?? s.state;
+    why = ["failed", "vanished", "empty", "interrupted"].includes(s.state) ? s.sentence : "";
+  }
+  document.body.dataset.state = name;
+  if ($("words").textContent !== words) $("words").textContent = words;
+  $("why").textContent = why;
+  $("why").hidden = !why;
+  const can = state.connected && s ? s.can : {};
+  $("pause").hidden = !can.pause;
+  $("pause").textContent = s?.state === "paused" ? "Resume" : "Pause";
+  $("stop").hidden = !can.stop;
+  $("go-on").hidden = !can.go_on;
+  $("again").hidden = !(can.start && state.scene?.params && Object.keys(state.scene.params).length >= 0);
+  const title = state.scene?.title || "Repose";
+  $("title").textContent = title;
+  document.title = `${s?.state === "running" ? `${s.last}/${s.frames} ` : ""}${title} – Repose`;
+}
+
+function say_where() {
+  const s = state.status, m = state.shown;
+  const frames = Math.max(s?.frames ?? 0, s?.last ?? 0, 1);
+  $("scrub").max = frames;
+  $("scrub").value = state.playing && m ? m.frame : state.want;
+  $("scrub").style.setProperty("--there", `${100 * Math.max(0, s?.last ?? 0) / frames}%`);
+  $("where").textContent = m ? `frame ${m.frame} of ${frames} · ${time(m.time)}` : s ? "no frame yet" : "";
+  $("play-shape").setAttribute("d", state.playing ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2.5v11l9-5.5z");
+  $("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
+  plots.set_frame(m?.frame ?? 0, frames);
+}
+const time = t => t < 10 ? `${t.toFixed(3)} s` : `${t.toFixed(2)} s`;
+
+// ---- frames: asked for, waited for, shown ----
+
+function ask(frame, color) {
+  if (link.send({ want: "frame", frame, color })) {
+    state.asked = `${frame} ${color}`;
+    state.asked_frame = frame;
+    state.open++;
+  }
+}
+
+function pump() {
+  const last = state.status?.last ?? -1;
+  if (!state.connected || last < 0) return;
+  if (state.playing) {
+    // a few ahead, so that the next is here when its time comes; where drawing is slow, it is waited for
+    while (state.open + state.queue.length < 3 && state.undrawn < 3) {
+      let next = (state.asked_frame ?? -1) + 1;
+      if (next > last && state.loop && is_over() && last > 0) next = 0;
+      if (next > last) break;
+      ask(next, state.color);
+    }
+  } else {
+    if (state.live) state.want = last;
+    state.want = Math.max(0, Math.min(state.want, last));
+    if (state.open === 0 && state.asked !== `${state.want} ${state.color}`) ask(state.want, state.color);
+  }
+}
+
+function show({ message, data, offset }) {
+  stage.set_frame(message, data, offset);
+  state.shown = message;
+  if (stage.gl) state.undrawn++;
+  if (state.playing) state.want = message.frame;
+  note_bounds(message);
+  show_colors(message.colors);
+  say_where();
+  if (state.id !== null && !state.playing) link.send({ want: "follow", frame: message.frame, id: state.id }) && state.open++;
+}
+
+function flush() { while (state.queue.length) show(state.queue.shift()); }
+
+function seek(frame) {
+  const last = state.status?.last ?? 0;
+  state.want = Math.max(0, Math.min(frame, last));
+  state.live = state.want === last && ["running", "starting", "paused"].includes(state.status?.state);
+  pump();
+  say_where();
+}
+
+function play(on) {
+  if (on === state.playing) return;
+  const last = state.status?.last ?? 0;
+  state.playing = on;
+  if (on) {
+    state.live = false;
+    if (state.want >= last) { state.want = 0; ask(0, state.color); }
+    state.asked_frame = state.want;
+    state.due = performance.now();
+  } else {
+    flush();
+  }
+  pump();
+  say_where();
+}
+
+// Frames whose time has come. Where drawing is slow several come between two pictures, and time goes on as it should.
+function drain(now) {
+  while (state.playing && state.queue.length && now >= state.due) {
+    show(state.queue.shift());
+    const fps = (state.scene?.fps ?? 24) * state.speed;
+    state.due = Math.max(state.due + 1000 / fps, now - 200);
+    pump();
+    if (state.shown.frame >= (state.status?.last ?? 0) && is_over() && !state.loop) play(false);
+  }
+}
+
+const is_over = () => ["finished", "failed", "interrupted"].includes(state.status?.state);
+
+function tick(now) {
+  drain(now);
+  stage.tick(now, state.playing);
+  requestAnimationFrame(tick);
+}
+
+// ---- the box around all that was seen: for fitting and slicing ----
+
+const bounds = { low: null, high: null };
+
+function note_bounds(m) {
+  const [low, high] = m.box;
+  if (m.count === 0 || low[0] === null) return;
+  if (!bounds.low) { bounds.low = low.map(v => v - m.radius); bounds.high = high.map(v => v + m.radius); }
+  for (let k = 0; k < 3; k++) {
+    bounds.low[k] = Math.min(bounds.low[k], low[k] - m.radius);
+    bounds.high[k] = Math.max(bounds.high[k], high[k] + m.radius);
+  }
+  stage.set_bounds(bounds.low, bounds.high);
+  if (state.view_pending) { state.view_pending = false; first_view(); }
+  update_slice();
+}
+
+function first_view() {
+  const camera = state.scene?.camera;
+  stage.middle = bounds.low.map((v, k) => 0.5 * (v + bounds.high[k]));
+  if (kept?.camera && kept.folder === state.scene?.folder && !state.kept_used) {
+    state.kept_used = true;
+    Object.assign(stage.camera, kept.camera);
+    stage.changed();
+  } else if (camera) {
+    stage.look_from(camera.eye, camera.look_at, camera.fov);
+  } else {
+    fit(1.4); // sand spreads
+  }
+}
+
+function fit(margin) { if (bounds.low) stage.fit(bounds.low, bounds.high, state.scene?.dimension === 2, margin); }
+
+// ---- colours ----
+
+function color_names() {
+  const columns = state.scene?.columns ?? [], has = name => columns.some(c => c.name === name);
+  const out = [["grains", "grains of sand"]];
+  if (has("velocity")) out.push(["speed", "speed"]);
+  if (has("strain") && state.scene.materials.length) out.push(["pressure", "pressure"], ["case", "yield case"]);
+  out.push(["height", "height"], ["material", "material"], ["body", "body"]);
+  for (const c of columns) {
+    if (c.name === "material") continue;
+    if (c.comps > 1) out.push([c.name, `${c.name} (size)`]);
+    else out.push([c.name, c.name]);
+    for (let k = 0; c.comps > 1 && k < c.comps; k++)
+      out.push([`${c.name}.${c.comps <= 3 ? "xyz"[k] : k}`, `${c.name} ${component(c, k)}`]);
+  }
+  return out;
+}
+
+function component(column, k) {
+  const two = state.scene?.dimension === 2;
+  if (column.name === "strain") return (two ? ["xx", "yy", "xy"] : ["xx", "yy", "zz", "xy", "xz", "yz"])[k] ?? k;
+  if (column.comps <= 3) return "xyz"[k];
+  const d = Math.round(Math.sqrt(column.comps));
+  return d * d === column.comps ? "xyz"[Math.floor(k / d)] + "xyz"[k % d] : String(k);
+}
+
+function fill_colors() {
+  const names = color_names();
+  $("color").replaceChildren(...names.map(([value, text]) => new Option(text, value)));
+  // before the first frame nobody knows which columns there are
+  if (state.scene?.columns.length && !names.some(([value]) => value === state.color)) state.color = "grains";
+  $("color").value = state.color;
+}
+
+function choose_color(name) {
+  state.color = name;
+  $("color").value = name;
+  if (state.playing) { state.asked_frame = (state.shown?.frame ?? 0); }
+  pump();
+  remember();
+}
+
+function show_colors(c) {
+  const key = c.name;
+  if (c.kind === "numbers") {
+    const r = state.ranges[key] ??= { low: Infinity, high: -Infinity };
+    if (!r.fixed) {
+      r.low = Math.min(r.low, c.low);
+      r.high = Math.max(r.high, c.high);
+      if (r.low > 0 && r.low < 0.03 * r.high) r.low = 0; // 0 is the better end of a ramp
+    }
+    for (const [id, value] of [["low", number_text(r.low)], ["high", number_text(r.high)]])
+      if (document.activeElement !== $(id) && $(id).value !== value) $(id).value = value;
+    stage.range = [r.low, r.high];
+    stage.set_palette("ramp", state.scene?.ramp ?? "");
+    $("auto").disabled = !r.fixed;
+  } else {
+    stage.set_palette(c.palette, c.palette);
+  }
+  $("range").hidden = c.kind !== "numbers";
+  draw_legend(c);
+}
+const number_text = v => String(Number(v.toPrecision(4)));
+
+function draw_legend(c) {
+  const what = [c.name, c.kind, c.palette, c.labels, stage.range, $("color").value, state.scene?.generation].join();
+  if (what === state.legend) return;
+  state.legend = what;
+  const label = $("color").selectedOptions[0]?.textContent ?? c.name;
+  $("legend").hidden = c.kind === "grains";
+  const numbers = c.kind === "numbers";
+  $("legend-name").replaceChildren(`${label} `, Object.assign(document.createElement("small"), { textContent: c.unit_name ? `[${c.unit_name}]` : "" }));
+  $("legend-bar").hidden = $("legend-ticks").hidden = !numbers;
+  $("legend-classes").hidden = numbers;
+  if (numbers) {
+    const ramp = state.scene?.ramp ?? "", stops = [];
+    for (let i = 0; i < 256; i += 15) stops.push(`#${ramp.substr(6 * i, 6)}`);
+    $("legend-bar").style.background = `linear-gradient(to right, ${stops.join(",")})`;
+    const [low, high] = stage.range;
+    $("legend-ticks").replaceChildren(...[0, 0.5, 1].map(t =>
+      Object.assign(document.createElement("span"), { textContent: number(low + t * (high - low)) })));
+  } else if (c.kind === "classes") {
+    const labels = c.labels.length ? c.labels : ["0", "1", "2", "3"].map(k => `${label} ${k}`).slice(0, 1);
+    $("legend-classes").replaceChildren(...labels.map((text, i) => {
+      const row = document.createElement("div"), box = document.createElement("i");
+      box.style.background = `#${c.palette.substr(6 * i, 6)}`;
+      row.append(box, text);
+      return row;
+    }));
+  }
+}
+
+function fix_range() {
+  const low = Number($("low").value), high = Number($("high").value);
+  if (!Number.isFinite(low) || !Number.isFinite(high) || !state.shown) return;
+  state.ranges[state.shown.colors.name] = { low, high, fixed: true };
+  show_colors(state.shown.colors);
+  stage.dirty = true;
+}
+
+// ---- slice ----
+
+function update_slice() {
+  const s = state.slice;
+  $("slice-axis").value = s.axis;
+  $("slice-at").disabled = $("slice-flip").disabled = !s.axis;
+  $("slice-at").value = Math.round(1000 * s.at);
+  stage.dirty = true;
+  if (!s.axis || !bounds.low) { stage.plane = null; return; }
+  let normal = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1] }[s.axis];
+  if (!normal) {
+    // as the camera looks when it is chosen, and then it stays
+    s.normal ??= stage.axes().back;
+    normal = s.normal;
+  }
+  if (s.flip) normal = normal.map(v => -v);
+  let low = 0, high = 0;
+  normal.forEach((n, k) => { low += n * (n > 0 ? bounds.low : bounds.high)[k]; high += n * (n > 0 ? bounds.high : bounds.low)[k]; });
+  stage.plane = { normal, offset: low + (s.flip ? 1 - s.at : s.at) * (high - low) };
+}
+
+function choose_slice(axis) {
+  state.slice.axis = axis;
+  state.slice.normal = undefined;
+  update_slice();
+  remember();
+}
+
+// ---- one particle ----
+
+function show_particle(message) {
+  const get = name => message.columns.find(c => c.name === name);
+  if (!message.columns.length) {
+    if (state.id !== null) { stage.marked = null; $("ring").hidden = true; }
+    else close_particle();
+    return;
+  }
+  state.id = get("id")?.values[0] ?? null;
+  stage.marked = get("position").values;
+  const rows = [];
+  const put = (name, value, title = "", exact = "") => {
+    const dt = document.createElement("dt"), dd = document.createElement("dd");
+    dt.textContent = name; dd.textContent = value; dt.title = title; dd.title = exact;
+    rows.push(dt, dd);
+  };
+  const order = ["id", "position", "velocity"];
+  const columns = [...message.columns].sort((a, b) => (order.indexOf(a.name) + 9) % 9 - (order.indexOf(b.name) + 9) % 9);
+  for (const c of columns) {
+    const unit = c.unit === "1" ? "" : ` ${c.unit}`, name = c.name.replaceAll("_", " ");
+    if (c.name === "material") { put(name, state.scene?.materials[c.values[0]] ?? c.values[0], c.sentence); continue; }
+    if (c.values.length === 1) { put(name, `${["id", "group"].includes(c.name) ? c.values[0] : number(c.values[0], 5)}${unit}`, c.sentence, String(c.values[0])); continue; }
+    if (c.name === "velocity") put("speed", `${number(Math.hypot(...c.values), 5)}${unit}`);
+    // rows of up to three: a vector is one, a matrix two or three
+    const wide = c.values.length <= 3 ? 3 : c.values.length === 4 ? 2 : 3;
+    for (let k = 0; k < c.values.length; k += wide) {
+      const row = c.values.slice(k, k + wide), parts = row.map((_, i) => component({ name: c.name, comps: c.values.length }, k + i));
+      put(k === 0 ? `${name}${unit && `,${unit}`}` : "", row.map(v => number(v, 4)).join("\u2002\u2002"), `${c.sentence}: ${parts.join(", ")}`, row.join(", "));
+    }
+  }
+  $("particle-state").replaceChildren(...rows);
+  $("particle").hidden = false;
+  stage.dirty = true;
+}
+
+function close_particle() {
+  state.id = null;
+  stage.marked = null;
+  $("particle").hidden = $("ring").hidden = true;
+}
+
+stage.drawn = () => {
+  state.undrawn = 0;
+  pump();
+  const at = stage.marked && stage.project(stage.marked);
+  $("ring").hidden = !at;
+  if (at) { $("ring").style.left = `${at[0]}px`; $("ring").style.top = `${at[1]}px`; }
+};
+
+function pick(x, y) {
+  if (!state.shown) return;
+  const ray = stage.ray(x, y), p = stage.plane;
+  state.id = null;
+  link.send({ want: "pick", frame: state.shown.frame, from: ray.from, along: ray.along, spread: ray.spread,
+    plane: p ? [...p.normal, p.offset] : [0, 0, 0, 0] }) && state.open++;
+}
+
+// ---- params ----
+
+function fill_params() {
+  const params = state.scene?.params ?? {};
+  $("params").replaceChildren();
+  for (const [name, p] of Object.entries(params)) {
+    const label = document.createElement("label"), input = document.createElement("input");
+    label.textContent = name.replaceAll("_", " ");
+    label.htmlFor = input.id = `param-${name}`;
+    if (p.note) label.append(Object.assign(document.createElement("small"), { textContent: p.note }));
+    input.name = name;
+    input.value = input.dataset.was = String(p.value);
+    input.dataset.usual = String(p.default);
+    input.title = `as the scene says: ${p.default}`;
+    input.addEventListener("input", () => input.classList.toggle("changed", input.value !== input.dataset.was));
+    $("params").append(label, input);
+  }
+  if (!Object.keys(params).length)
+    $("params").append(Object.assign(document.createElement("small"), { textContent: "This scene has none." }));
+}
+
+function start_again() {
+  const set = {};
+  for (const input of $("params").querySelectorAll("input")) if (input.value !== input.dataset.usual) set[input.name] = input.value;
+  const keep = $("keep").checked, s = state.status;
+  if (!keep && !confirm(`Remove the run in ${s.folder} and start it again?`)) return;
+  order({ want: "start", set, keep });
+  state.live = true;
+}
+
+function order(message) { if (link.send(message)) state.open++; }
+
+// ---- what comes from the server ----
+
+const link = new Link({
+  open() { state.connected = true; state.open = state.undrawn = 0; state.asked = null; state.queue = []; say_state(); },
+  lost() { state.connected = false; state.open = 0; state.asked = null; state.playing = false; state.queue = []; say_state(); },
+  status(message) {
+    const before = state.status;
+    state.status = message;
+    if (state.generation !== null && message.generation !== state.generation) begin_anew();
+    state.generation = message.generation;
+    if (!before) {
+      const going = ["running", "starting", "paused"].includes(message.state);
+      const same = kept && kept.folder === message.folder;
+      state.live = same ? kept.live && going : going;
+      state.want = same ? Math.max(0, Math.min(kept.frame ?? 0, message.last)) : state.live || message.state === "failed" ? message.last : 0;
+    }
+    if (message.last < 0 && state.shown) begin_anew();
+    say_state();
+    say_where();
+    pump();
+  },
+  scene(message, data, offset) {
+    const other = state.scene?.folder !== message.folder || !state.scene;
+    state.scene = message;
+    if (other) { bounds.low = null; state.view_pending = true; }
+    if (stage.gl) stage.set_scene(message, data, offset);
+    fill_colors();
+    if (other || !$("params").children.length) fill_params();
+    if (state.shown) show_colors(state.shown.colors);
+    say_state();
+  },
+  stats(message) { plots.take(message); },
+  frame(message, data, offset) {
+    state.open--;
+    state.came++;
+    state.bytes += message.bytes;
+    const item = { message, data, offset };
+    if (state.playing) { state.queue.push(item); drain(performance.now()); } else show(item);
+    pump();
+  },
+  particle(message) { state.open--; show_particle(message); pump(); },
+  done() { state.open--; pump(); },
+  trouble(message) {
+    state.open--;
+    if (message.what === "frame" && message.frame > 0 && message.frame <= (state.status?.last ?? -1)) note(message.sentence);
+    if (message.what !== "frame") note(message.sentence);
+    else if (state.color !== "grains" && message.frame <= (state.status?.last ?? -1)) { note(message.sentence); choose_color("grains"); }
+    pump();
+  },
+});
+
+// Another run, in this folder or in another one.
+function begin_anew() {
+  state.shown = null;
+  state.asked = null;
+  state.queue = [];
+  state.playing = false;
+  state.ranges = {};
+  state.live = true;
+  state.want = 0;
+  close_particle();
+  stage.forget();
+  bounds.low = null;
+  fill_params();
+}
+
+// ---- hands ----
+
+let drag = null;
+const pointers = new Map();
+$("stage").addEventListener("pointerdown", event => {
+  $("stage").setPointerCapture(event.pointerId);
+  pointers.set(event.pointerId, [event.clientX, event.clientY]);
+  drag = { x: event.clientX, y: event.clientY, far: 0, button: event.button, move: event.button !== 0 || event.shiftKey };
+});
+$("stage").addEventListener("pointermove", event => {
+  if (!drag || !pointers.has(event.pointerId)) return;
+  const before = pointers.get(event.pointerId), dx = event.clientX - before[0], dy = event.clientY - before[1];
+  if (pointers.size === 2) {
+    const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
+    const a = Math.hypot(before[0] - other[0], before[1] - other[1]), b = Math.hypot(event.clientX - other[0], event.clientY - other[1]);
+    if (a > 0 && b > 0) stage.zoom(a / b, (event.clientX + other[0]) / 2, (event.clientY + other[1]) / 2);
+    stage.move(dx / 2, dy / 2);
+  } else if (drag.move) stage.move(dx, dy);
+  else stage.turn(dx, dy);
+  drag.far += Math.abs(dx) + Math.abs(dy);
+  pointers.set(event.pointerId, [event.clientX, event.clientY]);
+});
+const end_drag = event => {
+  pointers.delete(event.pointerId);
+  if (drag && drag.far < 4 && drag.button === 0 && event.type === "pointerup") pick(event.clientX, event.clientY);
+  if (pointers.size === 0) { drag = null; remember(); }
+};
+$("stage").addEventListener("pointerup", end_drag);
+$("stage").addEventListener("pointercancel", end_drag);
+$("stage").addEventListener("contextmenu", event => event.preventDefault());
+$("stage").addEventListener("wheel", event => {
+  event.preventDefault();
+  const lines = event.deltaMode === 1 ? 30 * event.deltaY : event.deltaY;
+  stage.zoom(Math.exp(Math.max(-1, Math.min(1, 0.0015 * lines))), event.clientX, event.clientY);
+}, { passive: false });
+
+$("scrub").addEventListener("input", () => { play(false); seek(Number($("scrub").value)); });
+$("play").addEventListener("click", () => play(!state.playing));
+$("to-start").addEventListener("click", () => { play(false); seek(0); });
+$("loop").addEventListener("click", toggle_loop);
+$("to-end").addEventListener("click", () => { play(false); seek(Infinity); });
+$("speed").addEventListener("change", () => { state.speed = Number($("speed").value); });
+$("color").addEventListener("change", () => choose_color($("color").value));
+for (const id of ["low", "high"]) $(id).addEventListener("change", fix_range);
+$("auto").addEventListener("click", () => {
+  delete state.ranges[state.shown?.colors.name];
+  if (state.shown) show_colors(state.shown.colors);
+  stage.dirty = true;
+});
+$("slice-axis").addEventListener("change", () => choose_slice($("slice-axis").value));
+$("slice-at").addEventListener("input", () => { state.slice.at = Number($("slice-at").value) / 1000; update_slice(); });
+$("slice-flip").addEventListener("click", () => { state.slice.flip = !state.slice.flip; update_slice(); });
+$("outlines").checked = stage.outlines;
+$("outlines").addEventListener("change", () => { stage.outlines = $("outlines").checked; stage.dirty = true; });
+$("particle-close").addEventListener("click", () => { close_particle(); stage.dirty = true; });
+$("pause").addEventListener("click", pause_run);
+$("stop").addEventListener("click", () => order({ want: "stop" }));
+$("go-on").addEventListener("click", () => { state.live = true; order({ want: "resume" }); });
+$("start").addEventListener("click", start_again);
+$("params").addEventListener("submit", event => event.preventDefault());
+$("panel-toggle").addEventListener("click", toggle_panel);
+$("help-toggle").addEventListener("click", () => $("help").showModal());
+
+function toggle_loop() {
+  state.loop = !state.loop;
+  $("loop").setAttribute("aria-pressed", String(state.loop));
+  pump();
+  remember();
+}
+
+function pause_run() { if (state.status?.can.pause) order({ want: state.status.state === "paused" ? "resume" : "pause" }); }
+
+function toggle_panel() {
+  document.body.classList.toggle("no-panel");
+  lay_out();
+  plots.redraw();
+  remember();
+}
+
+function next_color(step) {
+  const options = [...$("color").options].map(o => o.value), at = options.indexOf(state.color);
+  choose_color(options[(at + step + options.length) % options.length]);
+}
+
+const keys = {
+  " ": () => play(!state.playing),
+  ArrowLeft: event => { play(false); seek(state.want - (event.shiftKey ? 10 : 1)); },
+  ArrowRight: event => { play(false); seek(state.want + (event.shiftKey ? 10 : 1)); },
+  Home: () => { play(false); seek(0); },
+  End: () => { play(false); seek(Infinity); },
+  c: () => next_color(1),
+  C: () => next_color(-1),
+  s: () => { const axes = ["", "x", "y", "z", "view"]; choose_slice(axes[(axes.indexOf(state.slice.axis) + 1) % axes.length]); },
+  "[": () => { state.slice.at = Math.max(0, state.slice.at - 0.02); update_slice(); },
+  "]": () => { state.slice.at = Math.min(1, state.slice.at + 0.02); update_slice(); },
+  o: () => { $("outlines").checked = stage.outlines = !stage.outlines; stage.dirty = true; },
+  r: () => { if (bounds.low) first_view(); },
+  f: () => fit(),
+  p: toggle_panel,
+  l: toggle_loop,
+  k: pause_run,
+  "?": () => $("help").showModal(),
+  Escape: () => { close_particle(); stage.dirty = true; },
+};
+addEventListener("keydown", event => {
+  const on = event.target, typing = on instanceof HTMLInputElement && on.type !== "range" && on.type !== "checkbox";
+  if (event.ctrlKey || event.metaKey || event.altKey || typing || $("help").open) return;
+  if (on instanceof HTMLSelectElement && event.key !== "Escape") return;
+  if (on instanceof HTMLButtonElement && event.key === " ") return;
+  if (on.id === "slice-at" && event.key.startsWith("Arrow")) return;
+  const act = keys[event.key];
+  if (act) { event.preventDefault(); act(event); }
+});
+
+// ---- begin ----
+
+function lay_out() {
+  const panel = document.body.classList.contains("no-panel") ? 0 : $("panel").offsetWidth + 14;
+  stage.inset = { right: panel, bottom: 62 };
+  stage.dirty = true;
+}
+addEventListener("resize", lay_out);
+lay_out();
+fill_colors();
+say_state();
+say_where();
+$("speed").value = String(state.speed);
+if (!stage.gl) {
+  $("why").textContent = "This browser has no WebGL 2: particles cannot be shown here. Curves and buttons work.";
+  $("why").hidden = false;
+}
+// for whoever tests the page or is curious
+window.repose = { state, stage, plots, bounds };
+requestAnimationFrame(tick);

@@ -1,0 +1,96 @@
+// The server behind the page. Two threads: one serves sockets (libwebsockets) and touches no file;
+// the other reads files, asks the host about its run, and never waits for a socket.
+//
+//     page ──message──▶ sockets ──task──▶ files ──parcel──▶ sockets ──▶ page
+//
+// A page asks for each frame, and has at most a few requests open; until they are answered nothing
+// more is read from it. So what is kept for a client that reads slowly, or not at all, is bounded:
+// its open requests and one parcel in the middle. The run is another process, which knows nothing
+// of all this.
+//
+// Of libwebsockets only lws_cancel_service() may be called from another thread, and lws_write()
+// only when the socket can take something, once.
+#pragma once
+
+#include "view/frames.h"
+#include "view/gate.h"
+#include "view/message.h"
+#include "view/watch.h"
+
+#include "repose/view.h"
+
+#include <libwebsockets.h>
+#include <pthread.h>
+
+enum {
+    RP_VIEW_OPEN = 4,         // requests of one client
+    RP_VIEW_PART = 512 << 10, // bytes of a message that are handed to a socket at once
+};
+
+// A request on its way to the thread that reads files.
+typedef struct rp_view_task {
+    struct rp_view_task *next;
+    int slot;
+    uint64_t serial; // of the client
+    rp_message message;
+} rp_view_task;
+
+typedef struct rp_view_reply {
+    struct rp_view_reply *next;
+    int slot;
+    uint64_t serial;
+    rp_parcel parcel;
+} rp_view_reply;
+
+// A page that is connected; belongs to the thread of the sockets.
+typedef struct rp_view_client {
+    struct lws *wsi; // NULL: the slot is free
+    uint64_t serial; // never used again
+    int open;        // requests
+    rp_view_reply *first, **end;
+    rp_parcel sending;
+    size_t sent;
+    // what it was sent of what all get
+    uint64_t status, scene, epoch;
+    size_t stats;
+    // a message that comes in parts
+    char text[RP_MESSAGE_BYTES];
+    size_t size;
+} rp_view_client;
+
+struct rp_view {
+    rp_view_def def;
+    rp_gate gate;
+    char address[64];
+    struct lws_context *context;
+    rp_view_client client[RP_VIEW_CLIENTS];
+    uint64_t serials;
+    unsigned char part[LWS_PRE + RP_VIEW_PART];
+
+    pthread_t files;
+    pthread_mutex_t mutex; // all below
+    pthread_cond_t wake;
+    rp_view_task *task_first, **task_end;
+    rp_view_reply *reply_first, **reply_end;
+    struct { // what all clients get, as rp_watch has it
+        rp_parcel status, scene;
+        uint64_t status_count, scene_count, epoch;
+        char *stats;
+        size_t size, room;
+    } news;
+    bool quit;
+
+    // of the thread that reads files
+    rp_watch watch;
+    rp_frames frames;
+
+    struct { // so that a flood of refusals does not become one of lines
+        time_t second;
+        int said, left_out;
+    } refusals;
+};
+
+// sockets.c
+rp_result rp_view_listen(rp_view *v);
+void rp_view_drop_replies(rp_view_reply *r);
+void rp_view_farewell(rp_view_client *c);
