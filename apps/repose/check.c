@@ -25,8 +25,8 @@ typedef struct forecast {
     double seconds;                  // per frame
 } forecast;
 
-// Particle-steps per second of this machine: a block of sand is stepped a few times, in the way that
-// the scene asks for.
+// Particle-steps per second of this machine: a block of sand is stepped a few times, in the way
+// that the scene asks for.
 static double measure_rate(const rp_scene_info *info, int threads)
 {
     rp_world_def def = rp_default_world_def();

@@ -98,6 +98,11 @@ static int print_run(const char *folder)
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         print_fact(record, facts[i][0], facts[i][1]);
     }
+    const char *state = json_string_value(json_object_get(record, "status"));
+    if (state != NULL && strcmp(state, "running") == 0 && !rp_run_is_active(folder)) {
+        printf("%-14s no process writes to it any more: repose run --resume -o %s goes on\n", "",
+               folder);
+    }
     print_fact(json_object_get(record, "about"), "scene", "scene");
     json_decref(record);
     char path[RUN_PATH];

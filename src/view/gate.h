@@ -3,12 +3,10 @@
 // the token. Each is checked here, without sockets.
 //
 //   Host    on the loopback: 127.0.0.1, ::1 or localhost, and our port. A foreign name that was
-//   made
-//           to point to this machine (DNS rebinding) is none of them. With --listen: any address in
-//           digits, or the machine's own name.
-//   Origin  the page that we served, at the Host that was asked. A WebSocket without one is
-//   refused. token   where one is wanted: compared in a time that does not depend on where it
-//   differs.
+//           made to point to this machine (DNS rebinding) is none of them. With --listen: any
+//           address in digits, or the machine's own name.
+//   Origin  the page that we served, at the Host that was asked; a WebSocket has to have one.
+//   token   where one is wanted: compared in a time that does not depend on where it differs.
 #pragma once
 
 #include "repose/view.h"

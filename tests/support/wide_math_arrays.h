@@ -6,7 +6,7 @@
 #include "model/wide_math.h"
 
 #define RP_JOIN_TABLE_(bits, isa) wide_math_f##bits##_##isa
-#define RP_JOIN_TABLE(bits, isa) RP_JOIN_TABLE_(bits, isa)
+#define RP_JOIN_TABLE(bits, isa)  RP_JOIN_TABLE_(bits, isa)
 
 enum { MOST_LANES = 16 };
 

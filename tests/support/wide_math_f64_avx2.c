@@ -4,6 +4,6 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("avx2,fma")
 #define RP_REAL_BITS 64
-#define RP_ISA avx2
+#define RP_ISA       avx2
 #include "wide_math_arrays.h"
 #endif
