@@ -342,6 +342,9 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
         }
+        fetch_column(job->set, RP_COL_VELOCITY, slot + RP_LANES);
+        fetch_column(job->set, RP_COL_AFFINE, slot + RP_LANES);
+        fetch_column(job->set, RP_COL_STRAIN, slot + RP_LANES);
         stencil_fill(job, slot, slopes, &s);
         for (int l = 0; l < lanes;) {
             const lane_int at = s.at[l];

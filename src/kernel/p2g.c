@@ -207,6 +207,9 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
         if (page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
         }
+        fetch_column(job->set, RP_COL_VELOCITY, slot + RP_LANES);
+        fetch_column(job->set, RP_COL_AFFINE, slot + RP_LANES);
+        fetch_column(job->set, RP_COL_STRAIN, slot + RP_LANES);
         stencil_fill(job, slot, !affine, &s);
         tile_stress(job, slot, &g, tau);
         fill_quads(job, slot, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);

@@ -45,6 +45,19 @@ static inline void spread_uniform(const rp_transfer_job *job, const rp_page *pag
     out->laws = 1u << job->group_law[group];
 }
 
+// Columns of a tile that comes next: more of them than a processor follows by itself. It may lie past
+// the end, where nothing is read.
+RP_INLINE void fetch_column(const rp_set *set, rp_column_id column, rp_local slot)
+{
+    if (rp_set_has(set, column)) {
+        const char *tile = rp_set_tile(set, column, slot);
+        const int bytes = set->column[column].comps * set->column[column].bytes * RP_LANES;
+        for (int b = 0; b < bytes; b += RP_CACHE_LINE) {
+            __builtin_prefetch(tile + b);
+        }
+    }
+}
+
 // Where the particles of a tile scatter to and gather from. Weights of the outer axes are kept lane
 // by lane, to be broadcast; those of the row axis particle by particle, to be spread over a row.
 typedef struct stencil_tile {
