@@ -102,10 +102,15 @@ static void take_sentence(child *c)
 
 bool child_lives(child *c)
 {
-    int how;
-    if (c->pid == 0 || waitpid(c->pid, &how, WNOHANG) != c->pid) {
-        return c->pid != 0;
+    int how = 0;
+    const pid_t ended = c->pid != 0 ? waitpid(c->pid, &how, WNOHANG) : 0;
+    if (ended != c->pid && !(ended < 0 && errno == ECHILD)) {
+        return true;
     }
+    if (c->pid == 0) {
+        return false;
+    }
+    // where nobody keeps the status of children (SIGCHLD is ignored), all went well for all we know
     c->status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
     c->sentence[0] = '\0';
     if (WIFSIGNALED(how)) {

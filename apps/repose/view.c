@@ -39,6 +39,7 @@ typedef struct viewing {
     const args *a;
     char scene[PATH_SIZE];  // its path; empty: unknown
     char folder[PATH_SIZE]; // shown now
+    char before[PATH_SIZE]; // shown before the last start; empty: the same
     int64_t frames;         // that the run in a folder was started with; 0: as the scene says
     child run;
     bool started;  // the run in `folder` is ours
@@ -146,23 +147,39 @@ static void choose_folder(viewing *s)
 
 static void start_again(viewing *s, const rp_view_order *order)
 {
+    s->before[0] = '\0';
     if (order->keep) {
+        memcpy(s->before, s->folder, sizeof s->before);
         choose_folder(s);
     }
+    s->sentence[0] = '\0';
     start(s, order->keep ? NULL : "--overwrite", order);
     say("started again, into %s", s->folder);
 }
 
 // ---- what the server asks ----
 
-static void look(void *context, rp_view_run *out)
+// Whoever sees first that the run has ended takes its last words.
+static bool lives_on(viewing *s)
 {
-    viewing *s = context;
-    const bool lived = s->run.pid != 0;
-    const bool lives = child_lives(&s->run);
+    const bool lived = s->run.pid != 0, lives = child_lives(&s->run);
     if (lived && !lives && s->run.sentence[0] != '\0') {
         snprintf(s->sentence, sizeof s->sentence, "%s", s->run.sentence);
         say_usage("%s", s->sentence);
+        // a start that came to nothing: back to the run that was shown
+        if (s->before[0] != '\0' && rp_run_last_frame(s->folder) < 0) {
+            memcpy(s->folder, s->before, sizeof s->folder);
+        }
+    }
+    return lives;
+}
+
+static void look(void *context, rp_view_run *out)
+{
+    viewing *s = context;
+    const bool lives = lives_on(s);
+    if (!lives && rp_run_is_active(s->folder)) {
+        s->sentence[0] = '\0'; // somebody goes on with it elsewhere
     }
     if (signal_came() != 0 && lives && !s->run.stopping) {
         s->run.stopping = child_tell(&s->run, "stop");
@@ -204,7 +221,7 @@ static rp_result order_start(viewing *s, const rp_view_order *order)
 static rp_result order(void *context, const rp_view_order *o)
 {
     viewing *s = context;
-    const bool lives = child_lives(&s->run);
+    const bool lives = lives_on(s);
     switch (o->word) {
     case RP_VIEW_START:
         return order_start(s, o);

@@ -158,8 +158,9 @@ static int64_t frame_number(const char *name)
         return -1;
     }
     // only what a run would write
+    enum { FRAMES_MOST = 10000000 };
     snprintf(again, sizeof again, "frame.%06lld.hdf", number);
-    return strcmp(name, again) == 0 ? number : -1;
+    return strcmp(name, again) == 0 && number <= FRAMES_MOST ? number : -1;
 }
 
 typedef void visit_frame(void *context, const char *name, int64_t number);

@@ -272,15 +272,21 @@ static rp_result read_poses(rp_record *r)
     if (r->info.colliders == 0 || access(path, R_OK) != 0) {
         return RP_OK;
     }
-    r->poses = r->info.last + 1;
+    RP_TRY(rp_folder_read(&r->folder, "forces.csv", &data, &size));
+    // a frame has a line for each collider, and file names alone prove no frame
+    int64_t lines = 0;
+    for (const char *c = data; *c != '\0'; c++) {
+        lines += *c == '\n';
+    }
+    r->poses = r->info.last + 1 < lines ? r->info.last + 1 : lines;
     r->pose = malloc((size_t)(r->poses * r->info.colliders + 1) * sizeof *r->pose);
     if (r->pose == NULL) {
+        free(data);
         return rp_fail(RP_ERR_MEMORY, "no memory for the poses of %s", r->folder.path);
     }
     for (int64_t i = 0; i < r->poses * r->info.colliders; i++) {
         r->pose[i] = AT_REST;
     }
-    RP_TRY(rp_folder_read(&r->folder, "forces.csv", &data, &size));
     for (const char *line = data; line != NULL && *line != '\0';) {
         rp_pose pose;
         int64_t frame;

@@ -30,12 +30,13 @@ static void push_reply(rp_view *v, int slot, uint64_t serial, rp_parcel parcel)
     lws_cancel_service(v->context);
 }
 
-static rp_parcel trouble(const rp_view_task *t)
+static rp_parcel trouble(const rp_view_task *t, rp_result result, const char *sentence)
 {
     static const char *const what[] = {"frame", "particle", "particle", "order"};
-    return rp_parcel_text(json_pack("{s:s, s:s, s:I, s:o}", "type", "trouble", "what",
+    return rp_parcel_text(json_pack("{s:s, s:s, s:I, s:b, s:o}", "type", "trouble", "what",
                                     what[t->message.want], "frame", (json_int_t)t->message.frame,
-                                    "sentence", rp_json_text(rp_last_error())));
+                                    "wrong", result == RP_ERR_ARGUMENT, "sentence",
+                                    rp_json_text(sentence)));
 }
 
 // Lines that are new. @return false: there is no memory, they come the next time
@@ -101,6 +102,7 @@ static void work(rp_view *v, const rp_view_task *t)
 {
     rp_parcel parcel = {0};
     rp_result result = RP_ERR_ARGUMENT;
+    char sentence[1400] = "";
     switch (t->message.want) {
     case RP_WANT_FRAME:
         result = rp_frames_send(&v->frames, t->slot, t->serial, t->message.frame, t->message.color,
@@ -114,12 +116,15 @@ static void work(rp_view *v, const rp_view_task *t)
         result = v->def.order != NULL
                      ? v->def.order(v->def.context, &t->message.order)
                      : rp_fail(RP_ERR_UNSUPPORTED, "this run cannot be told anything");
-        look(v);
         if (result == RP_OK) {
             parcel = rp_parcel_text(json_pack("{s:s}", "type", "done"));
         }
     }
-    push_reply(v, t->slot, t->serial, result == RP_OK ? parcel : trouble(t));
+    snprintf(sentence, sizeof sentence, "%s", result != RP_OK ? rp_last_error() : "");
+    if (t->message.want == RP_WANT_ORDER) {
+        look(v); // what it did is told at once
+    }
+    push_reply(v, t->slot, t->serial, result == RP_OK ? parcel : trouble(t, result, sentence));
 }
 
 static double seconds(void)

@@ -90,6 +90,24 @@ void rp_view_farewell(rp_view_client *c)
     c->wsi = NULL;
 }
 
+// What a page that is gone still wanted to see is not looked up; what it ordered is done.
+static void forget_tasks(rp_view *v, uint64_t serial)
+{
+    pthread_mutex_lock(&v->mutex);
+    v->task_end = &v->task_first;
+    for (rp_view_task *t = v->task_first, *next; t != NULL; t = next) {
+        next = t->next;
+        if (t->serial == serial && t->message.want != RP_WANT_ORDER) {
+            free(t);
+        } else {
+            *v->task_end = t;
+            v->task_end = &t->next;
+        }
+    }
+    *v->task_end = NULL;
+    pthread_mutex_unlock(&v->mutex);
+}
+
 // Answers that have come from the other thread, to those who asked.
 static void deliver(rp_view *v)
 {
@@ -187,6 +205,7 @@ static rp_parcel next_lines(const rp_view *v, rp_view_client *c)
     while (size < left && size > 0 && v->news.stats[c->stats + size - 1] != '\n') {
         size--;
     }
+    size = size > 0 ? size : left < MOST ? left : MOST; // a line longer than all that
     json_t *json = json_pack("{s:s, s:b, s:o}", "type", "stats", "anew", c->stats == 0, "text",
                              json_stringn(size > 0 ? v->news.stats + c->stats : "", size));
     c->stats += size;
@@ -430,6 +449,7 @@ static int on_view(struct lws *wsi, enum lws_callback_reasons reason, void *user
     case LWS_CALLBACK_CLOSED: {
         rp_view_client *c = client_of(v, wsi);
         if (c != NULL) {
+            forget_tasks(v, c->serial);
             rp_view_farewell(c);
         }
         return 0;

@@ -1,16 +1,20 @@
 #define _GNU_SOURCE // memrchr
 #include "view/watch.h"
 
+#include "view/gate.h"
+
 #include "view/frames.h"
 
 #include "repose/colors.h"
 #include "repose/run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +49,39 @@ static bool look_at(const rp_watch *w, const char *name, rp_file_mark *mark)
     return changed;
 }
 
+// A file that lies in the folder itself, when links are followed: no pipe, nothing from elsewhere.
+static bool may_read(const rp_watch *w, const char *path)
+{
+    struct stat about;
+    return rp_gate_inside(w->folder, path) && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+// All that rp_record_open() would read. What is not there does no harm.
+static bool may_read_record(const rp_watch *w)
+{
+    static const char *const files[] = {"run.json", "scene.resolved.json", "forces.csv"};
+    char path[4400];
+    bool may = true;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        path_in(w, files[i], path);
+        may = may && (access(path, F_OK) != 0 || may_read(w, path));
+    }
+    path_in(w, "shapes", path);
+    DIR *shapes = opendir(path);
+    for (const struct dirent *entry; shapes != NULL && (entry = readdir(shapes)) != NULL;) {
+        char name[300];
+        if (entry->d_name[0] != '.') {
+            snprintf(name, sizeof name, "shapes/%s", entry->d_name);
+            path_in(w, name, path);
+            may = may && may_read(w, path);
+        }
+    }
+    if (shapes != NULL) {
+        closedir(shapes);
+    }
+    return may;
+}
+
 // ---- stats.csv ----
 
 static void read_table(rp_watch *w, bool anew)
@@ -52,7 +89,7 @@ static void read_table(rp_watch *w, bool anew)
     enum { PART = 1 << 20, MOST = 256 << 20 };
     char path[4400];
     path_in(w, "stats.csv", path);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = may_read(w, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (anew) {
         w->stats_size = 0;
         w->stats_epoch++;
@@ -100,7 +137,7 @@ static json_t *load_json(const rp_watch *w, const char *name)
 {
     char path[4400];
     path_in(w, name, path);
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_t *json = may_read(w, path) ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL) : NULL;
     if (!json_is_object(json)) {
         json_decref(json);
         json = NULL;
@@ -156,7 +193,7 @@ static json_t *list_columns(const rp_watch *w)
     rp_frame_info info;
     json_t *list = json_array();
     if (w->last < 0 || rp_run_frame_path(w->folder, w->last, path, sizeof path) != RP_OK ||
-        rp_frame_open(path, &frame) != RP_OK) {
+        !may_read(w, path) || rp_frame_open(path, &frame) != RP_OK) {
         return list;
     }
     rp_frame_get_info(frame, &info);
@@ -236,7 +273,7 @@ static void watch_scene(rp_watch *w)
         return;
     }
     rp_record *record;
-    if (rp_record_open(w->folder, &record) != RP_OK) {
+    if (!may_read_record(w) || rp_record_open(w->folder, &record) != RP_OK) {
         return;
     }
     rp_record_close(w->record);
@@ -300,14 +337,14 @@ static void find_failure(rp_watch *w)
     rp_frame_info info;
     path_in(w, "failure.hdf", path);
     w->failure[0] = '\0';
-    if (access(path, R_OK) == 0 && rp_frame_open(path, &frame) == RP_OK) {
+    if (may_read(w, path) && rp_frame_open(path, &frame) == RP_OK) {
         rp_frame_get_info(frame, &info);
         snprintf(w->failure, sizeof w->failure, "%s", info.failure);
         rp_frame_close(frame);
         return;
     }
     path_in(w, "run.log", path);
-    FILE *log = fopen(path, "re");
+    FILE *log = may_read(w, path) ? fopen(path, "re") : NULL;
     while (log != NULL && fgets(line, sizeof line, log) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         const char *words = strchr(line, ' '); // after the time

@@ -318,6 +318,23 @@ class Serves(Case):
         s.ask(1)
         self.end()
 
+    def test_links_and_pipes_beside_the_frames_are_not_read(self):
+        out = self.run_heap()
+        with open("secret", "w", encoding="utf-8") as file:
+            file.write("frame,time_s\nSECRET,1\n")
+        for name in ("stats.csv", "run.log"):
+            os.remove(f"{out}/{name}") if os.path.exists(f"{out}/{name}") else None
+            os.symlink(os.path.abspath("secret"), f"{out}/{name}")
+        os.remove(f"{out}/scene.resolved.json")
+        os.mkfifo(f"{out}/scene.resolved.json")
+        open(f"{out}/frames/frame.576460752303423487.hdf", "wb").close()
+        port = self.view(out)
+        s = self.page(port)
+        s.wait("status")
+        s.ask(1)
+        self.assertNotIn("SECRET", repr(s.__dict__))
+        self.end()
+
 
 class Refuses(Case):
     def test_foreign_hosts_and_origins(self):

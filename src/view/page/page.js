@@ -80,6 +80,7 @@ function say_state() {
       vanished: "the folder has vanished", empty: "no run here" }[s.state] ?? s.state;
     why = ["failed", "vanished", "empty", "interrupted"].includes(s.state) ? s.sentence : "";
   }
+  if (!why && !stage.gl) why = "This browser has no WebGL 2: particles cannot be shown here. Curves and buttons work.";
   document.body.dataset.state = name;
   if ($("words").textContent !== words) $("words").textContent = words;
   $("why").textContent = why;
@@ -489,7 +490,8 @@ const link = new Link({
     state.open--;
     if (message.what === "frame" && message.frame > 0 && message.frame <= (state.status?.last ?? -1)) note(message.sentence);
     if (message.what !== "frame") note(message.sentence);
-    else if (state.color !== "grains" && message.frame <= (state.status?.last ?? -1)) { note(message.sentence); choose_color("grains"); }
+    else if (message.wrong && state.color !== "grains") { note(message.sentence); choose_color("grains"); }
+    else if (message.frame >= (state.status?.last ?? -1)) state.playing = false;
     pump();
   },
 });
@@ -617,7 +619,7 @@ addEventListener("keydown", event => {
   const on = event.target, typing = on instanceof HTMLInputElement && on.type !== "range" && on.type !== "checkbox";
   if (event.ctrlKey || event.metaKey || event.altKey || typing || $("help").open) return;
   if (on instanceof HTMLSelectElement && event.key !== "Escape") return;
-  if (on instanceof HTMLButtonElement && event.key === " ") return;
+  if (event.key === " " && on.matches?.("button, summary, input[type=checkbox]")) return;
   if (on.id === "slice-at" && event.key.startsWith("Arrow")) return;
   const act = keys[event.key];
   if (act) { event.preventDefault(); act(event); }
@@ -636,10 +638,8 @@ fill_colors();
 say_state();
 say_where();
 $("speed").value = String(state.speed);
-if (!stage.gl) {
-  $("why").textContent = "This browser has no WebGL 2: particles cannot be shown here. Curves and buttons work.";
-  $("why").hidden = false;
-}
+// after a lost graphics context all is asked for anew
+stage.restored = () => link.socket.close();
 // for whoever tests the page or is curious
 window.repose = { state, stage, plots, bounds };
 requestAnimationFrame(tick);

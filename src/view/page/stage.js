@@ -181,7 +181,7 @@ export class Stage {
     this.draws = 0;
     if (this.gl) this.prepare();
     canvas.addEventListener("webglcontextlost", event => event.preventDefault());
-    canvas.addEventListener("webglcontextrestored", () => this.prepare());
+    canvas.addEventListener("webglcontextrestored", () => { this.prepare(); this.restored?.(); });
   }
 
   prepare() {
@@ -215,6 +215,9 @@ export class Stage {
     this.empty = gl.createVertexArray();
     this.palette = gl.createTexture();
     this.target = null;
+    this.meshes = [];
+    this.palette_of = null;
+    this.frame = null;
     this.dirty = true;
   }
 
@@ -286,6 +289,7 @@ export class Stage {
     }
     this.frame = message;
     this.dirty = true;
+    if (!this.gl) this.new_places.length = this.new_values.length = 0;
     // a page that is not seen draws nothing, and must not keep all that comes
     if (this.gl && this.new_places.length + this.new_values.length > 32) { this.upload(this.places, this.new_places); this.upload(this.values, this.new_values); }
   }
