@@ -195,6 +195,12 @@ const parts = {
     await settle(page);
     const far = await look(page);
     assert.ok(far.grains < 0.8 * turned.grains, "further away is smaller");
+    for (const key of ["a", "w", "Shift+D", "-"]) {
+      const before = await look(page);
+      await page.keyboard.press(key);
+      await settle(page);
+      assert.notEqual((await look(page)).hash, before.hash, `${key} moves the camera`);
+    }
     await page.keyboard.press("f");
     await settle(page);
     const fitted = await look(page);

@@ -595,7 +595,14 @@ function next_color(step) {
   choose_color(options[(at + step + options.length) % options.length]);
 }
 
+// The camera by keys: a turn, with shift a move.
+const steer = (dx, dy) => event => { event.shiftKey ? stage.move(dx, dy) : stage.turn(dx, dy); remember(); };
+const nearer = factor => () => { stage.zoom(factor, innerWidth / 2, innerHeight / 2); remember(); };
+
 const keys = {
+  a: steer(30, 0), A: steer(30, 0), d: steer(-30, 0), D: steer(-30, 0),
+  w: steer(0, 30), W: steer(0, 30), x: steer(0, -30), X: steer(0, -30),
+  "+": nearer(0.8), "=": nearer(0.8), "-": nearer(1.25),
   " ": () => play(!state.playing),
   ArrowLeft: event => { play(false); seek(state.want - (event.shiftKey ? 10 : 1)); },
   ArrowRight: event => { play(false); seek(state.want + (event.shiftKey ? 10 : 1)); },
