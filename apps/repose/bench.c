@@ -82,12 +82,12 @@ static void plan_quick(plan *p, int repeats)
     add_pair(p, c);
     c.order = 3;
     c.gradient = RP_GRADIENT_SPLINE;
-    c.name = "heap, cubic";
+    c.name = "cubic heap";
     add_pair(p, c);
     c = usual;
     c.precision = RP_DOUBLE;
     c.threads = 1;
-    c.name = "heap, double";
+    c.name = "double heap";
     add_case(p, c);
 }
 
