@@ -237,10 +237,6 @@ static const char *gradient_name(const bench_case *c)
     return c->gradient == RP_GRADIENT_SPLINE ? "spline" : "affine";
 }
 
-// Of what the cores could have done in the time that they gave us: what others took is no fault of
-// the step.
-static double fraction_of_fma(const bench_result *r) { return r->flops / r->cpu / r->fma; }
-
 static json_t *json_case(const bench_case *c, const bench_result *r)
 {
     json_t *stages = json_object();
@@ -257,8 +253,9 @@ static json_t *json_case(const bench_case *c, const bench_result *r)
         "particle_steps_per_cpu_s", 1.0 / r->cpu, "step_us", 1e6 * r->step, "bytes_per_particle",
         r->bytes_per_particle, "bytes_per_particle_writing", r->bytes_writing, "gflop_s",
         1e-9 * r->flops / r->wall, "fma_gflop_s", 1e-9 * r->fma, "fraction_of_fma_peak",
-        fraction_of_fma(r), "gb_s", 1e-9 * r->bytes / r->wall, "sorts_per_step", r->sorts_per_step,
-        "pages", (json_int_t)r->pages, "node_pages", (json_int_t)r->node_pages, "stages", stages);
+        bench_fraction_of_fma(r), "gb_s", 1e-9 * r->bytes / r->wall, "sorts_per_step",
+        r->sorts_per_step, "pages", (json_int_t)r->pages, "node_pages", (json_int_t)r->node_pages,
+        "stages", stages);
 }
 
 static void print_head(const limits *l)
@@ -282,7 +279,7 @@ static void print_case(const bench_case *c, const bench_result *r, const limits 
            "%6.2f %6.2f %6.2f %6.2f %6.2f | %9.0f\n",
            c->name, (long long)r->particles, bench_state_name[c->state], c->order, gradient_name(c),
            precision_name(c), c->threads, 1e-6 / r->wall, 1e-6 / r->cpu, 1e9 * r->wall,
-           1e9 * r->cpu * l->clock, 100.0 * fraction_of_fma(r), r->bytes_per_particle,
+           1e9 * r->cpu * l->clock, 100.0 * bench_fraction_of_fma(r), r->bytes_per_particle,
            1e9 * r->stage[RP_STAGE_SORT], 1e9 * r->stage[RP_STAGE_P2G],
            1e9 * r->stage[RP_STAGE_GRID], 1e9 * r->stage[RP_STAGE_G2P], 1e9 * r->rest,
            1e6 * r->step);
@@ -301,7 +298,7 @@ static void csv_case(FILE *csv, const bench_case *c, const bench_result *r, cons
     fprintf(csv, "%s,%s,%s,%s,%lld,%d,%s,%s,%d,%s,%.4g,%.4g,%.1f,%.1f,%.3f,%.1f,%.1f", l->cpu,
             RP_VERSION, c->name, bench_state_name[c->state], (long long)r->particles, c->order,
             gradient_name(c), precision_name(c), c->threads, r->isa, 1.0 / r->wall, 1.0 / r->cpu,
-            r->bytes_per_particle, r->bytes_writing, fraction_of_fma(r), 1e-9 * r->fma,
+            r->bytes_per_particle, r->bytes_writing, bench_fraction_of_fma(r), 1e-9 * r->fma,
             l->triad[c->threads > 1]);
     for (int s = 0; s < RP_STAGE_COUNT; s++) {
         fprintf(csv, ",%.2f", 1e9 * r->stage[s]);

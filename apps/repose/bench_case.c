@@ -365,3 +365,5 @@ rp_result bench_run(const bench_case *c, bench_result *out)
     rp_scene_free(scene);
     return result;
 }
+
+double bench_fraction_of_fma(const bench_result *r) { return r->flops / r->cpu / r->fma; }

@@ -45,4 +45,8 @@ typedef struct bench_result {
 // How long pictures take: printed.
 void bench_render(void);
 
+// Of what the cores could have done in the time that they gave us: what others took is no fault of
+// the step.
+double bench_fraction_of_fma(const bench_result *r);
+
 rp_result bench_run(const bench_case *c, bench_result *out);

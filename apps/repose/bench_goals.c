@@ -5,16 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static const bench_done *find(const bench_done *done, int count, const bench_case *like)
+// What was found for a heap.
+static const bench_done *heap_of(const bench_done *done, int count, double particles, int order,
+                                 rp_gradient gradient, rp_precision precision, int threads)
 {
     for (int i = 0; i < count; i++) {
         const bench_case *c = &done[i].asked;
-        const bool same_scene = like->scene == NULL
-                                    ? c->scene == NULL
-                                    : c->scene != NULL && strcmp(like->scene, c->scene) == 0;
-        if (same_scene && c->state == like->state && c->order == like->order &&
-            c->gradient == like->gradient && c->precision == like->precision &&
-            c->threads == like->threads && fabs(c->particles / like->particles - 1.0) < 0.01) {
+        if (c->state == BENCH_COLLAPSED && c->particles == particles && c->order == order &&
+            c->gradient == gradient && c->precision == precision && c->threads == threads) {
+            return &done[i];
+        }
+    }
+    return NULL;
+}
+
+// ... and for a scene, on one thread.
+static const bench_done *scene_of(const bench_done *done, int count, const char *scene)
+{
+    for (int i = 0; i < count; i++) {
+        const bench_case *c = &done[i].asked;
+        if (c->scene != NULL && strcmp(c->scene, scene) == 0 && c->threads == 1) {
             return &done[i];
         }
     }
@@ -45,32 +55,21 @@ static double outside(const bench_done *d)
 
 void bench_print_goals(const bench_done *done, int count, int threads)
 {
-    bench_case c = {.state = BENCH_COLLAPSED,
-                    .particles = 1e6,
-                    .order = 2,
-                    .gradient = RP_GRADIENT_AFFINE,
-                    .threads = 1};
-    const bench_done *heap = find(done, count, &c);
-    c.threads = threads;
-    const bench_done *heap2 = find(done, count, &c);
-    c.order = 3;
-    c.gradient = RP_GRADIENT_SPLINE;
-    const bench_done *cubic2 = find(done, count, &c);
-    c.threads = 1;
-    const bench_done *cubic = find(done, count, &c);
-    c.order = 2;
-    c.particles = BENCH_SMALL;
-    const bench_done *small = find(done, count, &c);
-    c.particles = 1e6;
-    c.gradient = RP_GRADIENT_AFFINE;
-    c.precision = RP_DOUBLE;
-    const bench_done *twice = find(done, count, &c);
+    const rp_gradient AFFINE = RP_GRADIENT_AFFINE, SPLINE = RP_GRADIENT_SPLINE;
+#define HEAP(particles, order, gradient, precision, threads)                                       \
+    heap_of(done, count, particles, order, gradient, precision, threads)
+    const bench_done *heap = HEAP(1e6, 2, AFFINE, RP_SINGLE, 1),
+                     *heap2 = HEAP(1e6, 2, AFFINE, RP_SINGLE, threads),
+                     *cubic = HEAP(1e6, 3, SPLINE, RP_SINGLE, 1),
+                     *cubic2 = HEAP(1e6, 3, SPLINE, RP_SINGLE, threads),
+                     *twice = HEAP(1e6, 2, AFFINE, RP_DOUBLE, 1),
+                     *small = HEAP(BENCH_SMALL, 2, SPLINE, RP_SINGLE, 1);
+#undef HEAP
 
     printf("\nGoals, for two cores of a Zen 4 EPYC:\n");
     goal("heap of 1 M, quadratic, affine, one thread", rate(heap), "M/s", ">=", 25.0);
     goal("  beside the FMA loop, in the time that the core gave",
-         heap != NULL ? 100.0 * heap->found.flops / heap->found.cpu / heap->found.fma : NAN, "%",
-         ">=", 28.0);
+         heap != NULL ? 100.0 * bench_fraction_of_fma(&heap->found) : NAN, "%", ">=", 28.0);
     goal("heap of 1 M, cubic, spline, one thread", rate(cubic), "M/s", ">=", 14.0);
     if (threads == 2) {
         goal("heap of 1 M, quadratic, affine, two threads", rate(heap2), "M/s", ">=", 48.0);
@@ -109,12 +108,6 @@ void bench_print_goals(const bench_done *done, int count, int threads)
     if (most > least) {
         goal(label, 100.0 * (most - least) / (most + least), "%", "<=", 15.0);
     }
-    c = (bench_case){.state = BENCH_SCENE,
-                     .particles = 1e6,
-                     .order = 2,
-                     .gradient = RP_GRADIENT_SPLINE,
-                     .threads = 1,
-                     .scene = "hourglass"};
     goal("hourglass beside a heap of its size, spline gradients",
-         100.0 * rate(find(done, count, &c)) / rate(small), "%", ">=", 70.0);
+         100.0 * rate(scene_of(done, count, "hourglass")) / rate(small), "%", ">=", 70.0);
 }

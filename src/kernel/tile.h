@@ -45,8 +45,8 @@ static inline void spread_uniform(const rp_transfer_job *job, const rp_page *pag
     out->laws = 1u << job->group_law[group];
 }
 
-// Columns of a tile that comes next: more of them than a processor follows by itself. It may lie past
-// the end, where nothing is read.
+// Columns of a tile that comes next: more of them than a processor follows by itself. It may lie
+// past the end, where nothing is read.
 RP_INLINE void fetch_column(const rp_set *set, rp_column_id column, rp_local slot)
 {
     if (rp_set_has(set, column)) {

@@ -329,19 +329,17 @@ static __attribute__((noinline)) void sym_half_log1p_far(sym *x)
     *x = y;
 }
 
-static __attribute__((noinline)) void sym_expm1_near(sym *x)
+// The series where x is within the radius, and `farther` for the lanes that are not.
+RP_INLINE sym sym_within(sym x, real radius, const real *c, int terms, void (*farther)(sym *))
 {
-    // relative remainder at 0.14: 0.14^6/7! = 1.5e-9 and 0.14^11/12! = 8e-19
-    enum { TERMS = RP_REAL_BITS == 32 ? 6 : 11 };
-
-    sym y = sym_series(*x, inverse_factorial, TERMS);
-    const ivec far = sym_beyond(*x, NEAR_RADIUS);
-    if (vany(far)) {
-        sym slow = *x;
-        sym_expm1_far(&slow);
-        y = sym_select(far, slow, y);
+    sym y = sym_series(x, c, terms);
+    const ivec beyond = sym_beyond(x, radius);
+    if (__builtin_expect(vany(beyond), 0)) {
+        sym slow = x;
+        farther(&slow);
+        y = sym_select(beyond, slow, y);
     }
-    *x = y;
+    return y;
 }
 
 // half_log[k] = (-1)^k / (2 k + 2)
@@ -351,19 +349,18 @@ static const real half_log[] = {
     0.5 / 13.0, -0.5 / 14.0, 0.5 / 15.0, -0.5 / 16.0, 0.5 / 17.0, -0.5 / 18.0,
 };
 
+static __attribute__((noinline)) void sym_expm1_near(sym *x)
+{
+    // relative remainder at 0.14: 0.14^6/7! = 1.5e-9 and 0.14^11/12! = 8e-19
+    enum { TERMS = RP_REAL_BITS == 32 ? 6 : 11 };
+    *x = sym_within(*x, NEAR_RADIUS, inverse_factorial, TERMS, sym_expm1_far);
+}
+
 static __attribute__((noinline)) void sym_half_log1p_near(sym *x)
 {
     // relative remainder at 0.14: 0.14^8/9 = 2e-8 and 0.14^18/19 = 2e-17
     enum { TERMS = RP_REAL_BITS == 32 ? 8 : 18 };
-
-    sym y = sym_series(*x, half_log, TERMS);
-    const ivec far = sym_beyond(*x, NEAR_RADIUS);
-    if (vany(far)) {
-        sym slow = *x;
-        sym_half_log1p_far(&slow);
-        y = sym_select(far, slow, y);
-    }
-    *x = y;
+    *x = sym_within(*x, NEAR_RADIUS, half_log, TERMS, sym_half_log1p_far);
 }
 
 // exp(x) - I
@@ -371,15 +368,7 @@ RP_INLINE sym sym_expm1(sym x)
 {
     // relative remainder at 0.04: 0.04^4/5! = 2e-8 and 0.04^8/9! = 2e-17
     enum { TERMS = RP_REAL_BITS == 32 ? 4 : 8 };
-
-    sym y = sym_series(x, inverse_factorial, TERMS);
-    const ivec beyond = sym_beyond(x, TINY_RADIUS);
-    if (__builtin_expect(vany(beyond), 0)) {
-        sym slow = x;
-        sym_expm1_near(&slow);
-        y = sym_select(beyond, slow, y);
-    }
-    return y;
+    return sym_within(x, TINY_RADIUS, inverse_factorial, TERMS, sym_expm1_near);
 }
 
 // ln(I + x) / 2
@@ -387,13 +376,5 @@ RP_INLINE sym sym_half_log1p(sym x)
 {
     // relative remainder at 0.04: 0.04^5/6 = 2e-8 and 0.04^12/13 = 1e-18
     enum { TERMS = RP_REAL_BITS == 32 ? 5 : 12 };
-
-    sym y = sym_series(x, half_log, TERMS);
-    const ivec beyond = sym_beyond(x, TINY_RADIUS);
-    if (__builtin_expect(vany(beyond), 0)) {
-        sym slow = x;
-        sym_half_log1p_near(&slow);
-        y = sym_select(beyond, slow, y);
-    }
-    return y;
+    return sym_within(x, TINY_RADIUS, half_log, TERMS, sym_half_log1p_near);
 }
