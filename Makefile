@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
-PRESETS := release scalar clang debug asan tsan coverage
+PRESETS := release scalar clang debug asan-wide tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \

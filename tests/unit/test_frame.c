@@ -910,7 +910,9 @@ static void check_full_disk(const char *path, const frame_state *state, bool dro
         CHECK(child >= 0);
         if (child == 0) {
             // exit() and not _exit(): libraries that clean up at exit must survive it, too
-            exit(write_with_limit(path, state, (rlim_t)limit, drop));
+            const int ended = write_with_limit(path, state, (rlim_t)limit, drop);
+            free(old);
+            exit(ended);
         }
         int status;
         CHECK_EQUAL(waitpid(child, &status, 0), child);
