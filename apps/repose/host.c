@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,7 @@ size_t resident_memory(void)
 
 // ---- signals ----
 
-static volatile sig_atomic_t caught;
+static atomic_int caught; // a handler writes it, any thread may ask
 
 static void on_signal(int number)
 {

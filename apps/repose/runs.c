@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int run_record(const char *folder, json_t **record)
@@ -11,6 +12,11 @@ int run_record(const char *folder, json_t **record)
     char path[RUN_PATH];
     json_error_t error;
     snprintf(path, sizeof path, "%s/run.json", folder);
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        say_usage("%s is no run folder: %s is no ordinary file", folder, path);
+        return EXIT_FILE;
+    }
     if (access(path, R_OK) != 0) {
         say_usage("%s is no run folder: cannot read %s: %s", folder, path, strerror(errno));
         return EXIT_FILE;

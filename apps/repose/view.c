@@ -29,6 +29,7 @@ static const option view_options[] = {
     OPTION_FRAMES,
     OPTION_THREADS,
     OPTION_MEMORY,
+    OPTION_METHOD,
     {.name = "--resume", .help = "of a scene: go on with the run that DIR holds"},
     {.name = "--overwrite", .help = "of a scene: remove the run that DIR holds first"},
     {0},
@@ -40,8 +41,11 @@ typedef struct viewing {
     char scene[PATH_SIZE];  // its path; empty: unknown
     char folder[PATH_SIZE]; // shown now
     char before[PATH_SIZE]; // shown before the last start; empty: the same
-    int64_t frames;         // that the run in a folder was started with; 0: as the scene says
+    // what the run in a folder was started with; 0 and empty: as the scene says
+    int64_t frames;
+    char method[32];
     child run;
+    int64_t starts;
     bool started;  // the run in `folder` is ours
     bool has_next; // to be started as soon as the present one has ended
     rp_view_order next;
@@ -56,13 +60,16 @@ typedef struct line {
     int words;
     char room[PATH_SIZE + VALUE_MOST * 400];
     size_t used;
+    bool full;
 } line;
 
 static void add(line *l, const char *format, const char *a, const char *b)
 {
     const size_t left = sizeof l->room - l->used;
     const int size = snprintf(l->room + l->used, left, format, a, b);
-    if (size > 0 && (size_t)size < left && l->words < (int)(sizeof l->word / sizeof *l->word) - 1) {
+    l->full = l->full || size < 0 || (size_t)size >= left ||
+              l->words == (int)(sizeof l->word / sizeof *l->word) - 1;
+    if (!l->full) {
         l->word[l->words++] = l->room + l->used;
         l->used += (size_t)size + 1;
     }
@@ -103,9 +110,14 @@ static bool start(viewing *s, const char *how, const rp_view_order *order)
         add(l, "%s", "--frames", NULL);
         add(l, "%s", frames, NULL);
     }
+    if (s->method[0] != '\0' && !again) {
+        add(l, "%s", "--method", NULL);
+        add(l, "%s", s->method, NULL);
+    }
     add_option(l, s, "--frames");
     add_option(l, s, "--threads");
     add_option(l, s, "--memory");
+    add_option(l, s, "--method");
     for (int i = 0; order == NULL && !again && i < args_count(s->a, "--set"); i++) {
         add(l, "%s", "--set", NULL);
         add(l, "%s", args_nth(s->a, "--set", i), NULL);
@@ -114,8 +126,15 @@ static bool start(viewing *s, const char *how, const rp_view_order *order)
         add(l, "%s", "--set", NULL);
         add(l, "%s=%s", order->param[i].name, order->param[i].value);
     }
-    const bool started = child_start(&s->run, l->word);
+    bool started = false;
+    if (l->full) {
+        snprintf(s->run.sentence, sizeof s->run.sentence, "more params than a command line holds");
+        s->run.status = EXIT_USAGE;
+    } else {
+        started = child_start(&s->run, l->word);
+    }
     s->started = true;
+    s->starts++;
     snprintf(s->sentence, sizeof s->sentence, "%s", s->run.sentence);
     free(l);
     return started;
@@ -181,9 +200,9 @@ static void look(void *context, rp_view_run *out)
     if (!lives && rp_run_is_active(s->folder)) {
         s->sentence[0] = '\0'; // somebody goes on with it elsewhere
     }
-    if (signal_came() != 0 && lives && !s->run.stopping) {
-        s->run.stopping = child_tell(&s->run, "stop");
+    if (signal_came() != 0) {
         s->has_next = false;
+        s->run.stopping = s->run.stopping || (lives && child_tell(&s->run, "stop"));
     }
     if (!lives && s->has_next) {
         s->has_next = false;
@@ -193,6 +212,7 @@ static void look(void *context, rp_view_run *out)
     s->vanished = s->run.pid == 0 && access(s->folder, F_OK) != 0;
     out->ours = s->started;
     out->active = s->run.pid != 0;
+    out->starts = s->starts;
     out->paused = s->run.paused;
     out->stopping = s->run.stopping;
     out->can_start = s->scene[0] != '\0';
@@ -253,12 +273,13 @@ static bool is_folder(const char *path)
 }
 
 // The script that the run in a folder came from, if it is still there.
-static void find_scene(viewing *s)
+static int find_scene(viewing *s)
 {
     json_t *record;
     char name[256], path[PATH_SIZE];
-    if (run_record(s->folder, &record) != 0) {
-        return;
+    const int status = run_record(s->folder, &record);
+    if (status != 0) {
+        return status;
     }
     const json_t *about = json_object_get(record, "about");
     const char *scene = json_string_value(json_object_get(about, "scene"));
@@ -271,27 +292,24 @@ static void find_scene(viewing *s)
         }
     }
     s->frames = json_integer_value(json_object_get(about, "frames")); // 0 where it is null
+    const char *method = json_string_value(json_object_get(about, "method"));
+    snprintf(s->method, sizeof s->method, "%s", method != NULL ? method : "");
     json_decref(record);
+    return 0;
 }
 
 // A folder of a run, to be shown as it is.
 static int open_folder(viewing *s, const char *path)
 {
-    static const char *const for_scenes[] = {"-o", "--set", "--frames", "--resume", "--overwrite"};
+    static const char *const for_scenes[] = {"-o",       "--set",    "--frames",
+                                             "--method", "--resume", "--overwrite"};
     for (size_t i = 0; i < sizeof for_scenes / sizeof for_scenes[0]; i++) {
         if (args_has(s->a, for_scenes[i])) {
             return say_usage("%s is for a scene, and %s is a folder", for_scenes[i], path);
         }
     }
-    char file[PATH_SIZE + 16];
     snprintf(s->folder, sizeof s->folder, "%s", path);
-    snprintf(file, sizeof file, "%s/run.json", path);
-    if (access(file, R_OK) != 0) {
-        say_usage("%s is no run folder: cannot read %s: %s", path, file, strerror(errno));
-        return EXIT_FILE;
-    }
-    find_scene(s);
-    return 0;
+    return find_scene(s);
 }
 
 // A scene: what can be said to be wrong with it is said before there is a page.
@@ -330,6 +348,7 @@ static int open_scene(viewing *s, const char *name)
     def.path = s->scene;
     def.params = params_of(s->a, param);
     def.param = param;
+    def.method = args_value(s->a, "--method");
     if (def.params < 0) {
         return EXIT_USAGE;
     }

@@ -36,6 +36,7 @@ typedef struct rp_view_run {
     char folder[4096];   ///< the one to show
     bool ours;           ///< the host has started the run and can pause and stop it
     bool active;         ///< its process lives
+    int64_t starts;      ///< how many processes the host has started so far
     bool paused;         ///< as ordered
     bool stopping;       ///< an order to stop is on its way
     bool can_start;      ///< the scene is known

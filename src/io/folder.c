@@ -124,7 +124,7 @@ bool rp_folder_is_locked(const rp_folder *folder)
     bool found = false;
     long holder = -1;
     rp_folder_path(folder, "run.lock", path);
-    FILE *lock = stat(path, &file) == 0 ? fopen(path, "re") : NULL;
+    FILE *lock = stat(path, &file) == 0 && S_ISREG(file.st_mode) ? fopen(path, "re") : NULL;
     FILE *locks = lock != NULL ? fopen("/proc/locks", "re") : NULL;
     if (lock != NULL) {
         holder = fscanf(lock, "%ld", &holder) == 1 ? holder : -1;

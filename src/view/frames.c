@@ -147,6 +147,64 @@ static rp_sheet *make_sheet(const opener *o, const char *color, int comps)
     return s;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// What all but one in a hundred have, from a few thousand of them.
+static void usual_range(const double *number, int64_t stride, int64_t count, double *low,
+                        double *high)
+{
+    enum { SAMPLES = 8192 };
+    double *sample = malloc(SAMPLES * sizeof *sample);
+    int64_t found = 0;
+    const int64_t step = count / SAMPLES + 1;
+    for (int64_t i = 0; sample != NULL && i < count; i += step) {
+        if (isfinite(number[i * stride])) {
+            sample[found++] = number[i * stride];
+        }
+    }
+    *low = *high = 0.0;
+    if (found > 0) {
+        qsort(sample, (size_t)found, sizeof *sample, by_value);
+        *low = sample[found / 100];
+        *high = sample[found - 1 - found / 100];
+    }
+    free(sample);
+}
+
+// Takes those few out of the places that are more than four times as far away from most others as
+// these are from each other: flung off, or fallen past the floor. Where they are many, they are not
+// strays.
+static void take_strays(rp_sheet *s, double (*place)[3])
+{
+    double low[3], high[3], wide = s->info.dx;
+    for (int k = 0; k < 3; k++) {
+        usual_range(place[0] + k, 3, s->count, &low[k], &high[k]);
+        wide = fmax(wide, high[k] - low[k]);
+    }
+    int64_t found = 0;
+    for (int64_t i = 0; i < s->count && found <= RP_STRAYS; i++) {
+        double away = 0.0;
+        for (int k = 0; k < 3; k++) {
+            away = fmax(away, fmax(low[k] - place[i][k], place[i][k] - high[k]));
+        }
+        if (away > 4.0 * wide && isfinite(place[i][0] + place[i][1] + place[i][2])) {
+            if (found < RP_STRAYS) {
+                s->stray[found] = (rp_stray){i, {place[i][0], place[i][1], place[i][2]}};
+            }
+            found++;
+        }
+    }
+    s->strays = found <= RP_STRAYS ? (int)found : 0;
+    for (int i = 0; i < s->strays; i++) {
+        double *gone = place[s->stray[i].row];
+        gone[0] = gone[1] = gone[2] = NAN;
+    }
+}
+
 // Where a particle cannot sensibly be.
 static const double FAR = 1e9; // [m]
 
@@ -212,6 +270,7 @@ static rp_result read_places(rp_frames *f, opener *o, rp_sheet **out)
     if (s == NULL) {
         return rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
     }
+    take_strays(s, (double(*)[3])o->numbers);
     encode(s, o->numbers, 1, 3, FAR);
     s->radius = volume > 0.0 ? 0.5 * pow(volume, 1.0 / o->info.dimension) : 0.25 * o->info.dx;
     *out = s;
@@ -219,33 +278,6 @@ static rp_result read_places(rp_frames *f, opener *o, rp_sheet **out)
 }
 
 // ---- colours ----
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// What all but one in a hundred have, from a few thousand of them.
-static void find_range(rp_sheet *s, const double *number, int64_t particles)
-{
-    enum { SAMPLES = 8192 };
-    double *sample = malloc(SAMPLES * sizeof *sample);
-    int64_t count = 0;
-    const int64_t step = particles / SAMPLES + 1;
-    for (int64_t i = 0; sample != NULL && i < particles; i += step) {
-        if (isfinite(number[i])) {
-            sample[count++] = number[i];
-        }
-    }
-    s->low = s->high = 0.0;
-    if (count > 0) {
-        qsort(sample, (size_t)count, sizeof *sample, by_value);
-        s->low = sample[count / 100];
-        s->high = sample[count - 1 - count / 100];
-    }
-    free(sample);
-}
 
 // Grains and classes are numbered, and the page is told the colour of each number.
 static void find_palette(rp_sheet *s, const rp_colors *colors, double *number, int64_t particles)
@@ -299,7 +331,7 @@ static rp_result read_colors(rp_frames *f, opener *o, const char *name, rp_sheet
         rp_colors_get_info(colors, &s->colors);
         find_palette(s, colors, o->numbers, o->info.particles);
         if (s->colors.kind == RP_COLOR_NUMBERS) {
-            find_range(s, o->numbers, o->info.particles);
+            usual_range(o->numbers, 1, o->info.particles, &s->low, &s->high);
         }
         encode(s, o->numbers, s->step, 1, s->colors.kind == RP_COLOR_NUMBERS ? 1e300 : 0.0);
         *out = s;
@@ -436,6 +468,17 @@ static json_t *describe_poses(const rp_frames *f, int64_t frame)
     return poses;
 }
 
+static json_t *describe_strays(const rp_sheet *s)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->strays; i++) {
+        const double *x = s->stray[i].place;
+        json_array_append_new(
+            list, json_pack("[I,f,f,f]", (json_int_t)s->stray[i].row, x[0], x[1], x[2]));
+    }
+    return list;
+}
+
 static void remember(rp_sheet **place, rp_sheet *now)
 {
     now->users++;
@@ -473,13 +516,18 @@ static rp_result send_sheets(rp_frames *f, int slot, uint64_t serial, opener *o,
                              "count", (json_int_t)places->count, "step", (json_int_t)places->step,
                              "radius", places->radius, "dx", places->info.dx, "block", RP_BLOCK,
                              "places", where, "colors", how, "poses", describe_poses(f, o->number));
+    json_object_set_new(json, "generation", json_integer(f->generation));
+    json_object_set_new(json, "strays", describe_strays(places));
     *out = rp_parcel_binary(json, first, second);
     rp_blob_release(first);
     rp_blob_release(second);
-    remember(&f->has[slot].places, places);
-    remember(&f->has[slot].colors, colors);
+    const bool made = out->piece[0] != NULL;
+    if (made) {
+        remember(&f->has[slot].places, places);
+        remember(&f->has[slot].colors, colors);
+    }
     release(places);
-    return out->piece[0] != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
+    return made ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
 }
 
 rp_result rp_frames_send(rp_frames *f, int slot, uint64_t serial, int64_t frame, const char *color,
@@ -495,28 +543,41 @@ rp_result rp_frames_send(rp_frames *f, int slot, uint64_t serial, int64_t frame,
 
 // ---- one particle ----
 
+// How far along a ray a particle is met; INFINITY: it is not.
+static double meet(const rp_message *m, double radius, const double place[3])
+{
+    const bool sliced = m->plane[0] != 0.0 || m->plane[1] != 0.0 || m->plane[2] != 0.0;
+    double along = 0.0, square = 0.0, side = -m->plane[3];
+    for (int k = 0; k < 3; k++) {
+        const double x = place[k] - m->from[k];
+        side += m->plane[k] * place[k];
+        along += x * m->along[k];
+        square += x * x;
+    }
+    const double reach = fmax(radius, m->spread * along);
+    // written so that a place that is not finite is never met
+    const bool met = along > 0.0 && square - along * along < reach * reach;
+    return met && !(sliced && side > 0.0) ? along : INFINITY;
+}
+
 // The first that a ray meets; -1: none.
 static int64_t shoot(const rp_sheet *s, const rp_message *m)
 {
     const uint16_t *code = (const uint16_t *)s->codes->data;
-    const bool sliced = m->plane[0] != 0.0 || m->plane[1] != 0.0 || m->plane[2] != 0.0;
+    const double radius = s->radius * cbrt((double)s->step);
     double nearest = INFINITY;
     int64_t found = -1;
-    for (int64_t i = 0; i < s->count; i++) {
-        double x[3], along = 0.0, square = 0.0, side = -m->plane[3];
+    for (int64_t i = 0; i < s->count + s->strays; i++) {
+        const rp_stray *stray = i >= s->count ? &s->stray[i - s->count] : NULL;
+        double x[3];
         for (int k = 0; k < 3; k++) {
-            x[k] = rp_lattice_value(&s->lattice[k], code[3 * i + k]);
-            side += m->plane[k] * x[k];
-            x[k] -= m->from[k];
-            along += x[k] * m->along[k];
-            square += x[k] * x[k];
+            x[k] =
+                stray != NULL ? stray->place[k] : rp_lattice_value(&s->lattice[k], code[3 * i + k]);
         }
-        const double reach = fmax(s->radius * cbrt((double)s->step), m->spread * along);
-        // written so that a place that is not finite is never met
-        if (along > 0.0 && along < nearest && square - along * along < reach * reach &&
-            !(sliced && side > 0.0)) {
+        const double along = meet(m, radius, x);
+        if (along < nearest) {
             nearest = along;
-            found = i;
+            found = stray != NULL ? stray->row : i;
         }
     }
     return found;

@@ -11,7 +11,13 @@
 
 #include <sys/stat.h>
 
-enum { RP_VIEW_CLIENTS = 16 };
+enum { RP_VIEW_CLIENTS = 16, RP_STRAYS = 256 };
+
+// A particle that is far from all others.
+typedef struct rp_stray {
+    int64_t row; // among those that have codes
+    double place[3];
+} rp_stray;
 
 // The codes of one frame: of places, three for each particle, or of what they are coloured by.
 typedef struct rp_sheet {
@@ -28,8 +34,10 @@ typedef struct rp_sheet {
     int64_t step;
     // of places
     rp_frame_info info;
-    double radius;    // of a particle [m]
-    double box[2][3]; // least and largest place [m]
+    double radius;             // of a particle [m]
+    double box[2][3];          // least and largest place, but for strays [m]
+    rp_stray stray[RP_STRAYS]; // have no codes: a lattice that reached them would be coarse
+    int strays;
     // of colours
     rp_colors_info colors;
     double low, high;          // what most particles have
@@ -38,6 +46,7 @@ typedef struct rp_sheet {
 
 typedef struct rp_frames {
     char folder[4096];
+    int64_t generation;      // of the run: pages are told, and take none of an earlier one
     const rp_record *record; // may be NULL, and belongs to somebody else
     size_t room, used;       // bytes
     int64_t most;            // particles; what is above is thinned out

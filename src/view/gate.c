@@ -89,7 +89,7 @@ bool rp_gate_cookie(const rp_gate *gate, const char *cookies)
         at += strspn(at, " ;");
         const size_t size = strcspn(at, "; ");
         if (strncmp(at, name, (size_t)length) == 0 &&
-            same(gate->token, at + length, size - (size_t)length)) {
+            same(gate->pass, at + length, size - (size_t)length)) {
             return true;
         }
         at += size;
@@ -100,7 +100,7 @@ bool rp_gate_cookie(const rp_gate *gate, const char *cookies)
 void rp_gate_make_cookie(const rp_gate *gate, char out[128])
 {
     // cookies do not know ports: the name keeps several servers apart
-    snprintf(out, 128, "repose_%d=%s; HttpOnly; SameSite=Strict; Path=/", gate->port, gate->token);
+    snprintf(out, 128, "repose_%d=%s; HttpOnly; SameSite=Strict; Path=/", gate->port, gate->pass);
 }
 
 // ---- files ----

@@ -1,12 +1,15 @@
 // Who is let in. A browser tells three things that a page of somebody else cannot forge: the Host
-// that it was told to ask, the Origin of the page that asks, and the cookie or address that holds
-// the token. Each is checked here, without sockets.
+// that it was told to ask, the Origin of the page that asks, and the token that the page was opened
+// with. Each is checked here, without sockets.
 //
 //   Host    on the loopback: 127.0.0.1, ::1 or localhost, and our port. A foreign name that was
 //           made to point to this machine (DNS rebinding) is none of them. With --listen: any
 //           address in digits, or the machine's own name.
 //   Origin  the page that we served, at the Host that was asked; a WebSocket has to have one.
-//   token   where one is wanted: compared in a time that does not depend on where it differs.
+//   token   where one is wanted: compared in a time that does not depend on where it differs. The
+//           page keeps it for itself and shows it to the socket. Its files can also be had with a
+//           cookie, so that a reload works; cookies reach every port of a machine, whoever listens
+//           there, so what they hold opens nothing but these files.
 #pragma once
 
 #include "repose/view.h"
@@ -16,6 +19,7 @@ typedef struct rp_gate {
     bool loopback;                 // listens there only
     char machine[256];             // its own name
     char token[RP_VIEW_TOKEN + 1]; // empty: none is wanted
+    char pass[RP_VIEW_TOKEN + 1];  // for the page's files, in a cookie
 } rp_gate;
 
 // Is it an address of this machine that no other can reach?
@@ -26,7 +30,7 @@ bool rp_gate_origin(const rp_gate *gate, const char *origin, const char *host);
 
 // @param given a token, or NULL
 bool rp_gate_token(const rp_gate *gate, const char *given);
-// The same for a Cookie header, "a=1; repose_8137=TOKEN".
+// May a browser with this Cookie header have the page's files? "a=1; repose_8137=PASS"
 bool rp_gate_cookie(const rp_gate *gate, const char *cookies);
 // What the browser is to send from then on.
 void rp_gate_make_cookie(const rp_gate *gate, char out[128]);

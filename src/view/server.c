@@ -91,6 +91,7 @@ static void look(rp_view *v)
     if (v->watch.generation != generation) {
         rp_frames_forget(&v->frames);
         snprintf(v->frames.folder, sizeof v->frames.folder, "%s", v->watch.folder);
+        v->frames.generation = v->watch.generation;
     }
     v->frames.record = v->watch.record;
     if (changed || run.quit) {
@@ -226,7 +227,8 @@ rp_result rp_view_open(const rp_view_def *def, rp_view **out)
     v->gate.loopback = rp_gate_is_loopback(def->address);
     gethostname(v->gate.machine, sizeof v->gate.machine - 1);
     snprintf(v->gate.token, sizeof v->gate.token, "%s", def->token != NULL ? def->token : "");
-    const rp_result result = rp_view_listen(v);
+    rp_result result = rp_view_token(v->gate.pass);
+    result = result == RP_OK ? rp_view_listen(v) : result;
     if (result != RP_OK) {
         rp_view_close(v);
         return result;

@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 256 }; // that are open at a time, pages and others
+enum {
+    CONNECTIONS = 256,  // that are open at a time, pages and others
+    HEADERS = 16 << 10, // bytes of one request's headers
+};
 
 // ---- saying what was refused ----
 
@@ -278,10 +281,12 @@ static bool header(struct lws *wsi, enum lws_token_indexes which, char *out, int
     return lws_hdr_total_length(wsi, which) < size && lws_hdr_copy(wsi, out, size, which) > 0;
 }
 
-// Host and token; why not, or NULL. @param by_address the token came with the address
+// Host and token; why not, or NULL. @param by_address the token came with the address, as that for
+// the socket has to
 static const char *check_visitor(rp_view *v, struct lws *wsi, char host[300], bool *by_address)
 {
-    char cookies[1024], argument[RP_VIEW_TOKEN + 32];
+    // those of all servers that this machine ever had: cookies do not know ports
+    char cookies[HEADERS], argument[RP_VIEW_TOKEN + 32];
     if (!header(wsi, WSI_TOKEN_HOST, host, 300) || !rp_gate_host(&v->gate, host)) {
         return "a foreign host";
     }
@@ -309,6 +314,8 @@ static int confirm_upgrade(rp_view *v, struct lws *wsi)
     header(wsi, WSI_TOKEN_GET_URI, path, sizeof path);
     if (why != NULL) {
         refuse(v, host, why);
+    } else if (v->gate.token[0] != '\0' && !by_address) {
+        refuse(v, host, "a missing or wrong token");
     } else if (!rp_gate_origin(&v->gate, origin, host)) {
         refuse(v, origin, "a foreign origin");
     } else if (strcmp(path, "/socket") != 0) {
@@ -372,9 +379,13 @@ static int serve_file(rp_view *v, struct lws *wsi, const rp_page_file **remember
         return answer(wsi, HTTP_STATUS_FORBIDDEN,
                       "Open the address that repose view has printed, with its token.");
     }
-    if (!header(wsi, WSI_TOKEN_GET_URI, path, sizeof path)) {
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0) {
         refuse(v, host, "a request that is no GET");
         return answer(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, NULL);
+    }
+    if (!header(wsi, WSI_TOKEN_GET_URI, path, sizeof path)) {
+        refuse(v, host, "a path that is too long");
+        return answer(wsi, HTTP_STATUS_REQ_URI_TOO_LONG, NULL);
     }
     const rp_page_file *file = rp_gate_file(path);
     if (file == NULL) {
@@ -511,6 +522,7 @@ rp_result rp_view_listen(rp_view *v)
         .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_VALIDATE_UTF8 |
                    (strchr(v->address, ':') == NULL ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
         .fd_limit_per_thread = CONNECTIONS,
+        .max_http_header_data2 = HEADERS,
         .timeout_secs = 10,
         .timeout_secs_ah_idle = 5,
         .keepalive_timeout = 5,

@@ -32,6 +32,12 @@ static void path_in(const rp_watch *w, const char *name, char out[4400])
     snprintf(out, 4400, "%s/%s", w->folder, name);
 }
 
+static bool same_mark(const rp_file_mark *a, const rp_file_mark *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->written.tv_sec == b->written.tv_sec && a->written.tv_nsec == b->written.tv_nsec;
+}
+
 // Has the file changed since the last look? One that is not there has size -1.
 static bool look_at(const rp_watch *w, const char *name, rp_file_mark *mark)
 {
@@ -42,9 +48,7 @@ static bool look_at(const rp_watch *w, const char *name, rp_file_mark *mark)
     if (stat(path, &file) == 0) {
         seen = (rp_file_mark){file.st_dev, file.st_ino, file.st_size, file.st_mtim};
     }
-    const bool changed = seen.device != mark->device || seen.inode != mark->inode ||
-                         seen.size != mark->size || seen.written.tv_sec != mark->written.tv_sec ||
-                         seen.written.tv_nsec != mark->written.tv_nsec;
+    const bool changed = !same_mark(&seen, mark);
     *mark = seen;
     return changed;
 }
@@ -70,7 +74,7 @@ static bool may_read_record(const rp_watch *w)
     DIR *shapes = opendir(path);
     for (const struct dirent *entry; shapes != NULL && (entry = readdir(shapes)) != NULL;) {
         char name[300];
-        if (entry->d_name[0] != '.') {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             snprintf(name, sizeof name, "shapes/%s", entry->d_name);
             path_in(w, name, path);
             may = may && may_read(w, path);
@@ -286,6 +290,23 @@ static void watch_scene(rp_watch *w)
 
 // ---- how it goes ----
 
+// The same for every server that shows this run, so that a page which comes back to another one
+// knows whether all it has is still right.
+static int64_t name_run(const rp_watch *w)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    const uint64_t about[] = {(uint64_t)w->script.device, (uint64_t)w->script.inode,
+                              (uint64_t)w->script.written.tv_sec,
+                              (uint64_t)w->script.written.tv_nsec};
+    for (const char *c = w->folder; *c != '\0'; c++) {
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    }
+    for (size_t i = 0; i < sizeof about / sizeof about[0]; i++) {
+        hash = (hash ^ about[i] ^ about[i] >> 32) * 0x100000001b3u;
+    }
+    return (int64_t)(hash >> 11); // what a page's numbers can hold
+}
+
 static void forget(rp_watch *w)
 {
     rp_record_close(w->record);
@@ -299,7 +320,7 @@ static void forget(rp_watch *w)
     w->table = (rp_file_mark){.size = -2};
     w->stats_size = 0;
     w->stats_epoch++;
-    w->generation++;
+    w->generation = name_run(w);
 }
 
 static void note_frame(rp_watch *w)
@@ -357,6 +378,7 @@ static void find_failure(rp_watch *w)
 
 typedef struct outlook {
     const char *state;
+    bool can_go_on;
     char sentence[1400];
 } outlook;
 
@@ -366,9 +388,13 @@ static outlook judge(rp_watch *w, const rp_view_run *run)
     const char *status = json_string_value(json_object_get(w->run, "status"));
     const bool active = run->active || rp_run_is_active(w->folder);
     const bool running = status != NULL && strcmp(status, "running") == 0;
+    // what the run before has left in the file does not count
+    w->ran = w->ran || (running && (!same_mark(&w->json, &w->found) || w->last != w->found_last));
+    o.can_go_on = !active && (running || (status != NULL && strcmp(status, "interrupted") == 0));
     if (run->active) {
+        // its last word is in the file a moment before it ends
         o.state = run->stopping ? "stopping"
-                  : !running    ? "starting"
+                  : !w->ran     ? "starting"
                   : run->paused ? "paused"
                                 : "running";
     } else if (run->sentence[0] != '\0') {
@@ -408,15 +434,12 @@ static void make_status(rp_watch *w, const rp_view_run *run)
     const bool going = strcmp(o.state, "running") == 0;
     const json_t *total = json_object_get(w->run, "frames");
     const int64_t frames = json_is_integer(total) ? json_integer_value(total) : w->last;
-    if (run->paused != w->was_paused) {
-        w->seens = 0; // a pause says nothing about how fast it goes
-        w->was_paused = run->paused;
-    }
     if (going) {
         note_frame(w);
+    } else {
+        w->seens = 0; // a pause says nothing about how fast it goes
     }
     const double left = going ? time_left(w, frames) : -1.0;
-    const bool stopped = strcmp(o.state, "interrupted") == 0;
     json_t *json = json_pack("{s:s, s:I, s:s, s:o, s:I, s:I, s:o}", "type", "status", "generation",
                              (json_int_t)w->generation, "state", o.state, "sentence",
                              rp_json_text(o.sentence), "last", (json_int_t)w->last, "frames",
@@ -426,8 +449,8 @@ static void make_status(rp_watch *w, const rp_view_run *run)
     json_object_set_new(json, "can",
                         json_pack("{s:b, s:b, s:b, s:b}", "pause",
                                   run->ours && run->active && !run->stopping, "stop",
-                                  run->ours && run->active && !run->stopping, "go_on",
-                                  stopped && !run->active, "start", run->can_start));
+                                  run->ours && run->active && !run->stopping, "go_on", o.can_go_on,
+                                  "start", run->can_start));
     add_set(json, w);
     rp_parcel status = rp_parcel_text(json);
     const rp_blob *a = status.piece[0], *b = w->status.piece[0];
@@ -451,6 +474,13 @@ bool rp_watch_look(rp_watch *w, const rp_view_run *run)
     const bool anew = look_at(w, "scene.lua", &w->script) && w->script.size >= 0;
     if (elsewhere || anew) {
         forget(w);
+    }
+    if (run->starts != w->starts) {
+        w->starts = run->starts;
+        look_at(w, "run.json", &w->found);
+        w->found_last = rp_run_last_frame(w->folder);
+        w->ran = false;
+        w->seens = 0;
     }
     if (look_at(w, "run.json", &w->json) && w->json.size >= 0) {
         json_t *run_json = load_json(w, "run.json");

@@ -19,7 +19,7 @@ typedef struct rp_file_mark {
 
 typedef struct rp_watch {
     char folder[4096];
-    int64_t generation; // counts runs: another folder, or started anew in the same
+    int64_t generation; // names the run: another folder, or one begun anew, has another
     rp_file_mark script, json, table;
     rp_record *record;
     int64_t record_last; // frames that the record knows the poses of
@@ -33,7 +33,10 @@ typedef struct rp_watch {
         int64_t frame;
     } seen[16];
     int seens;
-    bool was_paused;
+    // of the process that the host has started last: what it found, and whether it writes by now
+    int64_t starts, found_last;
+    rp_file_mark found;
+    bool ran;
 
     // what clients should have; each change counts one up
     rp_parcel status, scene;

@@ -163,6 +163,12 @@ const parts = {
     await page.locator("#high").blur();
     await settle(page);
     assert.match(await page.textContent("#legend-ticks"), /100/);
+    for (const wrong of ["-5", "", "x"]) {
+      await page.fill("#high", wrong);
+      await page.locator("#high").blur();
+      assert.match(await page.textContent("#note"), /two numbers/, `a range that ends with "${wrong}"`);
+      assert.equal(await page.inputValue("#high"), "100");
+    }
     await page.click("#auto");
     await page.locator("#stage").focus();
     await page.keyboard.press("C");
@@ -247,6 +253,13 @@ const parts = {
     await shown(page, 12);
     await until(page, y => repose.stage.marked && repose.stage.marked[1] < y - 0.005, place[1]);
     assert.equal(await page.evaluate(() => repose.state.id), id);
+    // played through, it is the state of the last frame that is read
+    await page.keyboard.press("Home");
+    await until(page, y => repose.stage.marked && Math.abs(repose.stage.marked[1] - y) < 1e-9, place[1]);
+    await page.keyboard.press(" ");
+    await until(page, () => repose.state.playing && document.getElementById("ring").hidden);
+    await until(page, () => !repose.state.playing && repose.state.shown.frame === 12);
+    await until(page, y => repose.stage.marked && repose.stage.marked[1] < y - 0.005, place[1]);
     await page.keyboard.press("Escape");
     assert.ok(await page.isHidden("#particle"));
 
@@ -345,6 +358,17 @@ const parts = {
     await until(page, () => repose.state.scene.folder === "live-out-2", null, { timeout: 60000 });
     await words(page, "running");
     assert.equal(await page.inputValue("#param-angle"), "20");
+    await until(page, () => repose.state.shown?.frame >= 2, null, { timeout: 60000 });
+    // in the place of the present one
+    const first = await page.evaluate(() => repose.state.generation);
+    await page.fill("#param-angle", "25");
+    await page.uncheck("#keep");
+    page.once("dialog", dialog => dialog.accept());
+    await page.click("#start");
+    await until(page, n => repose.state.generation !== n && repose.state.scene.generation === repose.state.generation, first, { timeout: 60000 });
+    await until(page, () => repose.state.shown?.generation === repose.state.generation, null, { timeout: 60000 });
+    assert.equal(await page.evaluate(() => repose.state.scene.folder), "live-out-2");
+    assert.equal(await page.inputValue("#param-angle"), "25");
     await page.click("#stop");
     await words(page, "run stopped");
     assert.deepEqual(page.wrong, []);
@@ -371,6 +395,67 @@ const parts = {
     assert.deepEqual(second.wrong, []);
     await second.context().close();
     await end(other, 4);
+  },
+
+  async "a missing frame, a lost graphics context"() {
+    fs.cpSync("out", "holes", { recursive: true });
+    fs.rmSync("holes/frames/frame.000005.hdf");
+    const server = await view("holes"), page = await open(server.address);
+    await shown(page, 0);
+    await page.locator("#scrub").fill("4");
+    await shown(page, 4);
+    await page.keyboard.press("ArrowRight");
+    await until(page, () => /frame 5 is not there/.test(document.getElementById("note").textContent));
+    await page.keyboard.press("ArrowRight");
+    await shown(page, 6);
+    await page.keyboard.press("Home");
+    await shown(page, 0);
+    await page.keyboard.press(" ");
+    await until(page, () => !repose.state.playing && repose.state.shown.frame === 12);
+    await settle(page);
+    const before = await look(page);
+    await page.evaluate(() => { window.loss = repose.stage.gl.getExtension("WEBGL_lose_context"); loss.loseContext(); });
+    await until(page, () => repose.stage.gl.isContextLost());
+    await page.evaluate(() => loss.restoreContext());
+    await until(page, () => !repose.stage.gl.isContextLost() && repose.stage.frame?.frame === 12);
+    await settle(page);
+    assert.ok(differ(await look(page), before) < 4, "the picture comes back as it was");
+    // the same while frames are being played
+    await page.click("#loop");
+    await page.locator("#stage").focus();
+    await page.keyboard.press(" ");
+    await until(page, () => repose.state.playing);
+    await page.evaluate(() => { window.loss = repose.stage.gl.getExtension("WEBGL_lose_context"); loss.loseContext(); });
+    await until(page, () => repose.stage.gl.isContextLost());
+    await page.evaluate(() => loss.restoreContext());
+    await until(page, () => !repose.stage.gl.isContextLost() && repose.stage.frame);
+    assert.equal(await page.getAttribute("#play", "aria-label"), "Play", "a lost connection ends it, and the button knows");
+    assert.deepEqual(page.wrong, []);
+    await page.context().close();
+    await end(server);
+  },
+
+  async "grains that flew off"() {
+    fs.writeFileSync("stray.lua", HEAP(1) + "particles { material = sand, shape = box { min = {0, 300, 0}, max = {0.03, 300.03, 0.03} } }\n");
+    assert.equal(spawnSync(repose, ["run", "stray.lua", "-o", "stray", "--quiet"]).status, 0);
+    const server = await view("stray"), page = await open(server.address);
+    await shown(page, 0);
+    await settle(page);
+    assert.match(await page.textContent("#where"), /\d particles far away/);
+    const heap = await look(page);
+    assert.ok(heap.grains > 0.02 * heap.all, `the heap is still on ${heap.grains} of ${heap.all} pixels`);
+    await page.evaluate(() => { repose.stage.look_from([0.015, 300.015, 0.5], [0.015, 300.015, 0.015], 0.52); });
+    await settle(page);
+    const few = await look(page);
+    assert.ok(few.yellow > 500, `grains far away are drawn, on ${few.yellow} pixels`);
+    await shot(page, "stray");
+    const at = await page.evaluate(() => repose.stage.project(repose.state.shown.strays[0].slice(1)));
+    await page.mouse.click(at[0], at[1]);
+    await page.waitForSelector("#particle:not([hidden])");
+    assert.ok(await page.evaluate(() => Math.abs(repose.stage.marked[1] - 300) < 0.1));
+    assert.deepEqual(page.wrong, []);
+    await page.context().close();
+    await end(server);
   },
 
   async "with a token, which leaves the address at once"() {

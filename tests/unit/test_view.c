@@ -119,7 +119,12 @@ static void a_message_has_a_bounded_size(void)
 
 static const rp_gate here = {.port = 8137, .loopback = true, .machine = "box"};
 static const rp_gate open_gate = {
-    .port = 8137, .loopback = false, .machine = "box", .token = "0123456789abcdef0123456789abcdef"};
+    .port = 8137,
+    .loopback = false,
+    .machine = "box",
+    .token = "0123456789abcdef0123456789abcdef",
+    .pass = "fedcba9876543210fedcba9876543210",
+};
 
 // Catches DNS rebinding, other ports, and names that merely begin like ours.
 static void only_hosts_of_this_machine_are_served(void)
@@ -191,10 +196,13 @@ static void a_token_is_needed_where_one_is_wanted(void)
     CHECK(!rp_gate_token(&open_gate, "0123456789abcdef0123456789abcde"));
     CHECK(!rp_gate_token(&open_gate, "0123456789abcdef0123456789abcdeF"));
     CHECK(!rp_gate_token(&open_gate, "0123456789abcdef0123456789abcdef0"));
-    CHECK(rp_gate_cookie(&open_gate, "a=1; repose_8137=0123456789abcdef0123456789abcdef; b"));
-    CHECK(!rp_gate_cookie(&open_gate, "repose_8138=0123456789abcdef0123456789abcdef"));
-    CHECK(!rp_gate_cookie(&open_gate, "xrepose_8137=0123456789abcdef0123456789abcdef"));
-    CHECK(!rp_gate_cookie(&open_gate, "repose_8137=; repose_8137=0123"));
+    CHECK(rp_gate_cookie(&open_gate, "a=1; repose_8137=fedcba9876543210fedcba9876543210; b"));
+    CHECK(!rp_gate_cookie(&open_gate, "repose_8138=fedcba9876543210fedcba9876543210"));
+    CHECK(!rp_gate_cookie(&open_gate, "xrepose_8137=fedcba9876543210fedcba9876543210"));
+    CHECK(!rp_gate_cookie(&open_gate, "repose_8137=; repose_8137=fedc"));
+    // other servers of the machine see the cookie: it must not hold the token
+    CHECK(!rp_gate_cookie(&open_gate, "repose_8137=0123456789abcdef0123456789abcdef"));
+    CHECK(!rp_gate_token(&open_gate, open_gate.pass));
     CHECK(!rp_gate_cookie(&open_gate, NULL));
     rp_gate_make_cookie(&open_gate, cookie);
     CHECK(rp_gate_cookie(&open_gate, cookie));

@@ -185,6 +185,98 @@ static void a_client_gets_what_it_has_not(void)
     unmake(&s);
 }
 
+static message sent(rp_frames *frames, int slot, int64_t frame, const char *color)
+{
+    rp_parcel parcel;
+    if (rp_frames_send(frames, slot, 1, frame, color, &parcel) != RP_OK) {
+        return (message){0};
+    }
+    return unpack(&parcel);
+}
+
+// What the page does with what it gets, "all" or "blocks".
+// @return how many codes of the message are used by then
+static size_t patch(const message *m, const char *what, int comps, size_t used, uint16_t *codes)
+{
+    const json_t *about = json_object_get(m->json, what);
+    const size_t count = (size_t)json_integer_value(json_object_get(m->json, "count"));
+    const json_t *blocks = json_object_get(about, "blocks");
+    if (strcmp(codes_of(m, what), "all") == 0) {
+        memcpy(codes, m->codes + used, count * (size_t)comps * sizeof *codes);
+        return used + count * (size_t)comps;
+    }
+    for (size_t i = 0; i < json_array_size(blocks); i++) {
+        const size_t first = (size_t)json_integer_value(json_array_get(blocks, i)) * RP_BLOCK;
+        const size_t rows = count - first < RP_BLOCK ? count - first : RP_BLOCK;
+        memcpy(codes + first * (size_t)comps, m->codes + used,
+               rows * (size_t)comps * sizeof *codes);
+        used += rows * (size_t)comps;
+    }
+    return used;
+}
+
+// A frame of grains at rest in a row, of which one in the second block and the last one of all may
+// have moved.
+static void write_row(const scenery *s, int frame, double moved)
+{
+    enum { GRAINS = 4 * RP_BLOCK + 100 };
+    double(*x)[3] = calloc(GRAINS, sizeof *x);
+    char path[128];
+    rp_world_def def = rp_default_world_def();
+    rp_world *world;
+    def.dx = 0.1;
+    CHECK_OK(rp_world_create(&def, &world));
+    for (int i = 0; i < GRAINS; i++) {
+        x[i][0] = 0.1 * i;
+    }
+    x[RP_BLOCK + 7][1] = x[GRAINS - 1][1] = moved;
+    rp_points_def points = rp_default_points_def();
+    const rp_material_def sand = rp_default_sand_def();
+    CHECK_OK(rp_world_add_material(world, &sand, &points.material));
+    points.count = GRAINS;
+    points.position = x[0];
+    points.volume = 1e-4;
+    CHECK_OK(rp_world_add_points(world, &points, NULL));
+    frame_state state = frame_world_save(world);
+    snprintf(path, sizeof path, "%s/frames/frame.%06d.hdf", s->folder.path, frame);
+    CHECK_OK(rp_frame_write(path, state.data, state.size, NULL));
+    rp_state_free(state.data);
+    rp_world_destroy(world);
+    free(x);
+}
+
+// Catches a block that lands in the wrong place, and the last one, which is not full.
+static void blocks_that_changed_make_the_new_frame_of_the_old(void)
+{
+    scenery s;
+    CHECK_HELPER(make(&s, 2, 6));
+    CHECK_HELPER(write_row(&s, 5, 0.5));
+    CHECK_HELPER(write_row(&s, 6, 0.75));
+    message before = sent(&s.frames, 0, 5, "height"), after = sent(&s.frames, 0, 6, "height");
+    message whole = sent(&s.frames, 1, 6, "height");
+    CHECK(before.json != NULL && after.json != NULL && whole.json != NULL);
+    CHECK(strcmp(codes_of(&after, "places"), "blocks") == 0);
+    const json_t *blocks = json_object_get(json_object_get(after.json, "places"), "blocks");
+    CHECK_EQUAL(json_array_size(blocks), 2);
+    CHECK_EQUAL(json_integer_value(json_array_get(blocks, 0)), 1);
+    CHECK_EQUAL(json_integer_value(json_array_get(blocks, 1)), 4);
+    uint16_t *codes = malloc(before.code_count * sizeof *codes);
+    uint16_t *colors = codes + before.code_count / 4 * 3;
+    for (int i = 0; i < 2; i++) {
+        const message *m = i == 0 ? &before : &after;
+        const size_t used = patch(m, "places", 3, 0, codes);
+        CHECK_EQUAL(patch(m, "colors", 1, used, colors), m->code_count);
+    }
+    CHECK_EQUAL(whole.code_count, before.code_count);
+    CHECK(memcmp(codes, whole.codes, whole.code_count * sizeof *codes) == 0);
+    CHECK(memcmp(codes, before.codes, whole.code_count * sizeof *codes) != 0);
+    free(codes);
+    discard(&before);
+    discard(&after);
+    discard(&whole);
+    unmake(&s);
+}
+
 // What is remembered is bounded, and what clients still have outlives it.
 static void the_cache_keeps_to_its_room(void)
 {
@@ -266,6 +358,50 @@ static void a_ray_meets_the_first_particle(void)
     unmake(&s);
 }
 
+// Catches a lattice that is too coarse for a heap because one grain of it flew off.
+static void what_flew_off_does_not_make_the_rest_coarse(void)
+{
+    static const double away[2][3] = {{1000.5, 2.25, -3.0}, {0.25, -40.5, 0.0}};
+    scenery s;
+    rp_parcel parcel;
+    CHECK_HELPER(make(&s, 3, 6));
+    rp_world *world = frame_world(3, RP_DOUBLE, 2, FRAME_CALM, 6);
+    rp_points_def points = rp_default_points_def();
+    points.count = 2;
+    points.position = away[0];
+    points.volume = 1e-4;
+    CHECK_OK(rp_world_add_points(world, &points, NULL));
+    frame_state state = frame_world_save(world);
+    CHECK_OK(rp_frame_write(test_path(&s.folder, "frames/frame.000005.hdf"), state.data, state.size,
+                            NULL));
+    CHECK_OK(rp_frames_send(&s.frames, 0, 1, 5, "id", &parcel));
+    message m = unpack(&parcel);
+    const json_t *strays = json_object_get(m.json, "strays");
+    CHECK_EQUAL(json_array_size(strays), 2);
+    for (size_t k = 0; k < 3; k++) {
+        CHECK(part(&m, "places", "unit", k) < 1e-4); // the heap is about a metre wide
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *stray = json_array_get(strays, i);
+        const json_int_t row = json_integer_value(json_array_get(stray, 0));
+        for (size_t k = 0; k < 3; k++) {
+            CHECK_EQUAL(json_number_value(json_array_get(stray, k + 1)), away[i][k]);
+            CHECK_EQUAL(m.codes[3 * row + (json_int_t)k], RP_CODE_NONE);
+        }
+        // and it can be clicked on
+        rp_message ray = {.want = RP_WANT_PICK, .frame = 5, .along = {0, 0, -1}};
+        memcpy(ray.from, (double[]){away[i][0], away[i][1], away[i][2] + 5.0}, sizeof ray.from);
+        const double id =
+            part(&m, "colors", "origin", 0) +
+            part(&m, "colors", "unit", 0) * m.codes[m.code_count / 4 * 3 + (size_t)row];
+        CHECK_NEAR((double)picked(&s.frames, ray), id, 0.5);
+    }
+    discard(&m);
+    rp_state_free(state.data);
+    rp_world_destroy(world);
+    unmake(&s);
+}
+
 static void frames_that_are_damaged_or_missing_are_named(void)
 {
     scenery s;
@@ -291,6 +427,9 @@ static void text_that_is_not_utf_8_can_be_said(void)
 }
 
 TEST_MAIN(TEST(codes_stand_for_places_and_ids), TEST(of_too_many_one_in_so_many_is_sent),
-          TEST(a_client_gets_what_it_has_not), TEST(the_cache_keeps_to_its_room),
-          TEST(a_ray_meets_the_first_particle), TEST(frames_that_are_damaged_or_missing_are_named),
+          TEST(a_client_gets_what_it_has_not),
+          TEST(blocks_that_changed_make_the_new_frame_of_the_old),
+          TEST(the_cache_keeps_to_its_room), TEST(a_ray_meets_the_first_particle),
+          TEST(what_flew_off_does_not_make_the_rest_coarse),
+          TEST(frames_that_are_damaged_or_missing_are_named),
           TEST(text_that_is_not_utf_8_can_be_said))

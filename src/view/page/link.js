@@ -2,19 +2,22 @@
 
 export class Link {
   // on: { open, lost, and a function for each type of message }
-  constructor(on) {
+  constructor(on, token) {
     this.on = on;
+    this.token = token;
     this.wait = 300;
+    this.tries = 0; // in vain
     this.connect();
   }
 
   connect() {
-    const socket = new WebSocket(`ws://${location.host}/socket`, "repose-view");
+    const socket = new WebSocket(`ws://${location.host}/socket${this.token ? `?token=${this.token}` : ""}`, "repose-view");
     this.socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => { this.wait = 300; this.on.open(); };
+    socket.onopen = () => { this.wait = 300; this.tries = 0; this.on.open(); };
     socket.onmessage = event => this.take(event.data);
     socket.onclose = event => {
+      this.tries++;
       this.on.lost(event.reason);
       setTimeout(() => this.connect(), this.wait);
       this.wait = Math.min(3000, this.wait * 1.5);

@@ -16,9 +16,10 @@ const state = {
   undrawn: 0,           // frames since the last picture
   queue: [],            // frames that came before their time
   due: 0,
-  ranges: {},           // of each colour: what was seen, or { fixed: true }
+  ranges: Object.create(null), // of each colour: what was seen, or { fixed: true }
   slice: { axis: "", at: 0.5, flip: false },
   id: null,             // the particle that is looked at
+  looking: false,       // ... or about to be
   came: 0, bytes: 0,    // frames and bytes so far
   connected: false,
 };
@@ -45,15 +46,23 @@ if (kept) {
 }
 addEventListener("pagehide", remember);
 
-// the token has done its work: it is a cookie now, and need not stand in the address
-if (location.search) history.replaceState(null, "", location.pathname);
+// The token need not stand in the address: this tab keeps it. No other port of the machine gets to see it, as it would a cookie.
+const token = (() => {
+  const given = new URLSearchParams(location.search).get("token");
+  if (location.search) history.replaceState(null, "", location.pathname);
+  try {
+    if (given) sessionStorage.setItem("repose-token", given);
+    return given ?? sessionStorage.getItem("repose-token");
+  } catch { return given; }
+})();
 
 // ---- words ----
 
 function duration(s) {
   if (s < 99.5) return `${Math.round(s)} s`;
-  if (s < 5940) return `${Math.floor(s / 60)} min ${String(Math.round(s % 60)).padStart(2, "0")} s`;
-  return `${Math.floor(s / 3600)} h ${String(Math.round(s % 3600 / 60)).padStart(2, "0")} min`;
+  if (s < 5939.5) return `${Math.floor(Math.round(s) / 60)} min ${String(Math.round(s) % 60).padStart(2, "0")} s`;
+  const minutes = Math.round(s / 60);
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
 const note = (() => {
@@ -71,12 +80,13 @@ function say_state() {
   let name = s?.state ?? "connecting", words = "connecting …", why = "";
   if (!state.connected) {
     name = s ? "lost" : "connecting";
-    words = s ? "connection lost: is repose view still running? Trying again …" : words;
+    words = s ? "connection lost: is repose view still running? Trying again …"
+      : link?.tries > 2 ? "no connection: is repose view still running? Open the address that it has printed. Trying again …" : words;
   } else if (s) {
-    const n = `frame ${Math.max(0, s.last)} of ${s.frames}`;
+    const n = s.last >= 0 ? ` · frame ${s.last} of ${s.frames}` : "";
     const left = s.left !== null && s.last >= 0 ? ` · ${duration(s.left)} left` : "";
-    words = { starting: "the run is starting …", running: `running · ${n}${left}`, paused: `run paused · ${n}`, stopping: `saving the state · ${n}`,
-      finished: `run finished · ${s.frames} frames`, interrupted: `run stopped · ${n}`, failed: `run failed · ${n}`,
+    words = { starting: "the run is starting …", running: `running${n}${left}`, paused: `run paused${n}`, stopping: `saving the state${n}`,
+      finished: `run finished · ${s.frames} frame${s.frames === 1 ? "" : "s"}`, interrupted: `run stopped${n}`, failed: `run failed${n}`,
       vanished: "the folder has vanished", empty: "no run here" }[s.state] ?? s.state;
     why = ["failed", "vanished", "empty", "interrupted"].includes(s.state) ? s.sentence : "";
   }
@@ -90,10 +100,10 @@ function say_state() {
   $("pause").textContent = s?.state === "paused" ? "Resume" : "Pause";
   $("stop").hidden = !can.stop;
   $("go-on").hidden = !can.go_on;
-  $("again").hidden = !(can.start && state.scene?.params && Object.keys(state.scene.params).length >= 0);
+  $("again").hidden = !(can.start && state.scene?.params);
   const title = state.scene?.title || "Repose";
   $("title").textContent = title;
-  document.title = `${s?.state === "running" ? `${s.last}/${s.frames} ` : ""}${title} – Repose`;
+  document.title = `${s?.state === "running" && s.last >= 0 ? `${s.last}/${s.frames} ` : ""}${title} – Repose`;
 }
 
 function say_where() {
@@ -102,7 +112,8 @@ function say_where() {
   $("scrub").max = frames;
   $("scrub").value = state.playing && m ? m.frame : state.want;
   $("scrub").style.setProperty("--there", `${100 * Math.max(0, s?.last ?? 0) / frames}%`);
-  $("where").textContent = m ? `frame ${m.frame} of ${frames} · ${time(m.time)}` : s ? "no frame yet" : "";
+  const away = m?.strays.length ? ` · ${m.strays.length} particle${m.strays.length > 1 ? "s" : ""} far away` : "";
+  $("where").textContent = m ? `frame ${m.frame} of ${frames} · ${time(m.time)}${away}` : s ? "no frame yet" : "";
   $("play-shape").setAttribute("d", state.playing ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2.5v11l9-5.5z");
   $("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
   plots.set_frame(m?.frame ?? 0, frames);
@@ -111,12 +122,15 @@ const time = t => t < 10 ? `${t.toFixed(3)} s` : `${t.toFixed(2)} s`;
 
 // ---- frames: asked for, waited for, shown ----
 
+// @returns whether there was somebody to ask
 function ask(frame, color) {
-  if (link.send({ want: "frame", frame, color })) {
+  const sent = link.send({ want: "frame", frame, color });
+  if (sent) {
     state.asked = `${frame} ${color}`;
     state.asked_frame = frame;
     state.open++;
   }
+  return sent;
 }
 
 function pump() {
@@ -127,8 +141,7 @@ function pump() {
     while (state.open + state.queue.length < 3 && state.undrawn < 3) {
       let next = (state.asked_frame ?? -1) + 1;
       if (next > last && state.loop && is_over() && last > 0) next = 0;
-      if (next > last) break;
-      ask(next, state.color);
+      if (next > last || !ask(next, state.color)) break;
     }
   } else {
     if (state.live) state.want = last;
@@ -145,7 +158,7 @@ function show({ message, data, offset }) {
   note_bounds(message);
   show_colors(message.colors);
   say_where();
-  if (state.id !== null && !state.playing) link.send({ want: "follow", frame: message.frame, id: state.id }) && state.open++;
+  if (state.id !== null) state.playing ? leave_particle() : follow();
 }
 
 function flush() { while (state.queue.length) show(state.queue.shift()); }
@@ -169,6 +182,7 @@ function play(on) {
     state.due = performance.now();
   } else {
     flush();
+    follow();
   }
   pump();
   say_where();
@@ -181,8 +195,13 @@ function drain(now) {
     const fps = (state.scene?.fps ?? 24) * state.speed;
     state.due = Math.max(state.due + 1000 / fps, now - 200);
     pump();
-    if (state.shown.frame >= (state.status?.last ?? 0) && is_over() && !state.loop) play(false);
+    stop_at_end();
   }
+}
+
+// A run that is still going on has no end yet.
+function stop_at_end() {
+  if (state.playing && !state.queue.length && state.shown?.frame >= (state.status?.last ?? 0) && is_over() && !state.loop) play(false);
 }
 
 const is_over = () => ["finished", "failed", "interrupted"].includes(state.status?.state);
@@ -263,7 +282,6 @@ function fill_colors() {
 function choose_color(name) {
   state.color = name;
   $("color").value = name;
-  if (state.playing) { state.asked_frame = (state.shown?.frame ?? 0); }
   pump();
   remember();
 }
@@ -319,9 +337,13 @@ function draw_legend(c) {
 }
 
 function fix_range() {
-  const low = Number($("low").value), high = Number($("high").value);
-  if (!Number.isFinite(low) || !Number.isFinite(high) || !state.shown) return;
-  state.ranges[state.shown.colors.name] = { low, high, fixed: true };
+  if (!state.shown) return;
+  const [low, high] = ["low", "high"].map(id => $(id).value.trim() === "" ? NaN : Number($(id).value));
+  if (low < high && Number.isFinite(high - low)) state.ranges[state.shown.colors.name] = { low, high, fixed: true };
+  else {
+    note("The range of colours wants two numbers, the smaller one first.");
+    for (const [id, value] of [["low", stage.range[0]], ["high", stage.range[1]]]) $(id).value = number_text(value);
+  }
   show_colors(state.shown.colors);
   stage.dirty = true;
 }
@@ -357,12 +379,15 @@ function choose_slice(axis) {
 // ---- one particle ----
 
 function show_particle(message) {
+  if (!state.looking) return; // closed while the answer was on its way
   const get = name => message.columns.find(c => c.name === name);
   if (!message.columns.length) {
-    if (state.id !== null) { stage.marked = null; $("ring").hidden = true; }
+    if (state.id !== null) leave_particle("not in this frame");
     else close_particle();
     return;
   }
+  $("particle").classList.remove("stale");
+  $("particle-words").textContent = "";
   state.id = get("id")?.values[0] ?? null;
   stage.marked = get("position").values;
   const rows = [];
@@ -390,8 +415,21 @@ function show_particle(message) {
   stage.dirty = true;
 }
 
+function follow() {
+  if (state.id !== null && state.shown) order({ want: "follow", frame: state.shown.frame, id: state.id });
+}
+
+// What the panel says is of another frame than the one that is shown.
+function leave_particle(words = "") {
+  stage.marked = null;
+  $("ring").hidden = true;
+  $("particle").classList.add("stale");
+  $("particle-words").textContent = words;
+}
+
 function close_particle() {
   state.id = null;
+  state.looking = false;
   stage.marked = null;
   $("particle").hidden = $("ring").hidden = true;
 }
@@ -408,6 +446,7 @@ function pick(x, y) {
   if (!state.shown) return;
   const ray = stage.ray(x, y), p = stage.plane;
   state.id = null;
+  state.looking = true;
   link.send({ want: "pick", frame: state.shown.frame, from: ray.from, along: ray.along, spread: ray.spread,
     plane: p ? [...p.normal, p.offset] : [0, 0, 0, 0] }) && state.open++;
 }
@@ -434,8 +473,10 @@ function fill_params() {
 }
 
 function start_again() {
-  const set = {};
+  const set = Object.create(null);
   for (const input of $("params").querySelectorAll("input")) if (input.value !== input.dataset.usual) set[input.name] = input.value;
+  const long = Object.values(set).some(value => new TextEncoder().encode(value).length > 255);
+  if (long || Object.keys(set).length > 32) { note("A page can set 32 params, of at most 255 characters each: repose run --set can more."); return; }
   const keep = $("keep").checked, s = state.status;
   if (!keep && !confirm(`Remove the run in ${s.folder} and start it again?`)) return;
   order({ want: "start", set, keep });
@@ -448,7 +489,7 @@ function order(message) { if (link.send(message)) state.open++; }
 
 const link = new Link({
   open() { state.connected = true; state.open = state.undrawn = 0; state.asked = null; state.queue = []; say_state(); },
-  lost() { state.connected = false; state.open = 0; state.asked = null; state.playing = false; state.queue = []; say_state(); },
+  lost(why) { if (why) note(`The server hung up: ${why}.`); state.connected = false; state.open = 0; state.asked = null; state.playing = false; state.queue = []; say_state(); say_where(); },
   status(message) {
     const before = state.status;
     state.status = message;
@@ -461,17 +502,18 @@ const link = new Link({
       state.want = same ? Math.max(0, Math.min(kept.frame ?? 0, message.last)) : state.live || message.state === "failed" ? message.last : 0;
     }
     if (message.last < 0 && state.shown) begin_anew();
+    stop_at_end();
     say_state();
     say_where();
     pump();
   },
   scene(message, data, offset) {
-    const other = state.scene?.folder !== message.folder || !state.scene;
+    const other = !state.scene || state.scene.folder !== message.folder, anew = other || state.scene.generation !== message.generation;
     state.scene = message;
     if (other) { bounds.low = null; state.view_pending = true; }
     if (stage.gl) stage.set_scene(message, data, offset);
     fill_colors();
-    if (other || !$("params").children.length) fill_params();
+    if (anew || !$("params").children.length) fill_params();
     if (state.shown) show_colors(state.shown.colors);
     say_state();
   },
@@ -480,6 +522,8 @@ const link = new Link({
     state.open--;
     state.came++;
     state.bytes += message.bytes;
+    // one of the run before, which was on its way
+    if (message.generation !== state.generation) { state.asked = null; pump(); return; }
     const item = { message, data, offset };
     if (state.playing) { state.queue.push(item); drain(performance.now()); } else show(item);
     pump();
@@ -488,21 +532,23 @@ const link = new Link({
   done() { state.open--; pump(); },
   trouble(message) {
     state.open--;
-    if (message.what === "frame" && message.frame > 0 && message.frame <= (state.status?.last ?? -1)) note(message.sentence);
+    if (message.what === "frame" && message.frame <= (state.status?.last ?? -1)) note(message.sentence);
     if (message.what !== "frame") note(message.sentence);
     else if (message.wrong && state.color !== "grains") { note(message.sentence); choose_color("grains"); }
     else if (message.frame >= (state.status?.last ?? -1)) state.playing = false;
+    say_where();
     pump();
   },
-});
+}, token);
 
 // Another run, in this folder or in another one.
 function begin_anew() {
+  for (const { message, data, offset } of state.queue) stage.set_frame(message, data, offset); // the server counts on them
   state.shown = null;
   state.asked = null;
   state.queue = [];
   state.playing = false;
-  state.ranges = {};
+  state.ranges = Object.create(null);
   state.live = true;
   state.want = 0;
   close_particle();

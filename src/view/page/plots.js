@@ -19,7 +19,7 @@ function plain(x, digits) {
 // The table as columns of numbers (text where it is none).
 export class Table {
   constructor() { this.clear(); }
-  clear() { this.names = null; this.columns = {}; this.rows = 0; }
+  clear() { this.names = null; this.columns = Object.create(null); this.rows = 0; }
   take(text) {
     for (const line of text.split("\n")) {
       if (!line) continue;
@@ -29,8 +29,8 @@ export class Table {
         for (const name of cells) this.columns[name] = [];
       } else {
         this.names.forEach((name, i) => {
-          const value = Number(cells[i]);
-          this.columns[name].push(cells[i] === undefined || cells[i] === "" || Number.isNaN(value) ? cells[i] ?? null : value);
+          const cell = cells[i] ?? "", value = /^[-+]?(nan|inf)/i.test(cell) ? NaN : Number(cell);
+          this.columns[name].push(name === "limiter" ? cell : cell === "" ? NaN : value);
         });
         this.rows++;
       }
@@ -50,7 +50,8 @@ function plots_of(table) {
   const pick = list => list.filter(([name]) => has(name));
   const out = [];
   const put = (title, unit, lines, how = {}) => { lines = pick(lines); if (lines.length) out.push({ title, unit, lines, ...how }); };
-  put("Energy", "J", [["kinetic_J", "kinetic"], ["elastic_J", "elastic"], ["potential_J", "potential, above its least"]], { lift: "potential_J" });
+  put("Energy", "J", [["kinetic_J", "kinetic"], ["elastic_J", "elastic"], ["potential_J", "potential, above its least"], ["affine_J", "affine"]], { lift: "potential_J" });
+  put("Energy that went", "J", [["plastic_J", "to yielding"], ["friction_J", "to friction"], ["contact_J", "to impacts"], ["transfer_J", "to transfers"], ["stepping_J", "to finite steps"]]);
   put("Momentum", "kg m/s", [["momentum_x_kg_m_s", "x"], ["momentum_y_kg_m_s", "y"], ["momentum_z_kg_m_s", "z"]]);
   put("Fastest particle", "m/s", [["max_speed_m_s", "speed"]]);
   put("Step", "s", [["dt_s", "Δt"]], { limiter: true });
@@ -150,12 +151,13 @@ export class Plots {
     let base = null;
     const lines = plot.lines.map(([name]) => {
       let values = t.columns[name];
-      if (plot.lift === name) { let least = Infinity; for (const v of values) least = Math.min(least, v); values = values.map(v => v - least); }
+      if (plot.lift === name) { let least = Infinity; for (const v of values) if (v < least) least = v; values = values.map(v => v - least); }
       if (plot.stacked) { values = values.map((v, k) => v + (base ? base[k] : 0)); base = values; }
       return values;
     });
     let low = plot.limiter || plot.stacked ? 0 : Infinity, high = -Infinity;
-    for (const values of lines) for (const v of values) { low = Math.min(low, v); high = Math.max(high, v); }
+    for (const values of lines) for (const v of values) if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
+    if (low > high) low = high = 0;
     if (!(high > low)) { high = low + (Math.abs(low) || 1); }
     const pad = 0.06 * (high - low);
     if (low < 0 || !(plot.limiter || plot.stacked)) low -= pad;
@@ -169,7 +171,15 @@ export class Plots {
     if (low < 0 && high > 0) { g.moveTo(0, Y(0)); g.lineTo(w, Y(0)); }
     g.stroke();
     const first = plot.limiter && frames.length > 1 ? 1 : 0; // no step has led to the first frame
-    const path = values => { for (let k = first; k < values.length; k++) k > first ? g.lineTo(X(frames[k]), Y(values[k])) : g.moveTo(X(frames[k]), Y(values[k])); };
+    // what is not finite leaves a gap
+    const path = values => {
+      let pen = false;
+      for (let k = first; k < values.length; k++) {
+        const there = Number.isFinite(values[k]);
+        if (there) pen ? g.lineTo(X(frames[k]), Y(values[k])) : g.moveTo(X(frames[k]), Y(values[k]));
+        pen = there;
+      }
+    };
     for (let i = lines.length - 1; i >= 0; i--) {
       g.beginPath();
       path(lines[i]);

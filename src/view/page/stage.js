@@ -510,6 +510,21 @@ export class Stage {
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.uniform1i(at.palette, 0);
     gl.drawArrays(gl.POINTS, 0, count);
+    if (m.strays.length) this.draw_strays(m);
+  }
+
+  // Those few that the lattice does not reach: one by one, with the place as a constant and the colour from its row.
+  draw_strays(m) {
+    const gl = this.gl, at = this.points.at;
+    const scale = Math.max(...m.strays.flatMap(([, ...x]) => x.map(Math.abs))) / 30000; // "codes" as the shader wants them
+    gl.vertexAttribPointer(1, 1, gl.UNSIGNED_SHORT, false, 2, 0);
+    gl.disableVertexAttribArray(0);
+    gl.uniform3fv(at.origin, sub([0, 0, 0], this.middle));
+    gl.uniform3f(at.unit, scale, scale, scale);
+    for (const [row, ...x] of m.strays) {
+      gl.vertexAttrib3f(0, ...x.map(v => v / scale));
+      gl.drawArrays(gl.POINTS, row, 1);
+    }
   }
 
   draw_meshes(matrix, eye) {
