@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,8 +25,16 @@ bool shared_folder(const char *name, char out[PATH_SIZE])
     }
     *slash = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const int n = snprintf(out, PATH_SIZE, "%s/%s/%s", program, places[i], name);
-        if (n > 0 && n < PATH_SIZE && access(out, R_OK) == 0) {
+        char path[PATH_SIZE];
+        const int n = snprintf(path, sizeof path, "%s/%s/%s", program, places[i], name);
+        // messages name it: without the way back and forth
+        char *tidy = n > 0 && n < PATH_SIZE ? realpath(path, NULL) : NULL;
+        const bool found = tidy != NULL && strlen(tidy) < PATH_SIZE && access(tidy, R_OK) == 0;
+        if (found) {
+            strcpy(out, tidy);
+        }
+        free(tidy);
+        if (found) {
             return true;
         }
     }

@@ -50,7 +50,8 @@ typedef struct viewing {
     bool has_next; // to be started as soon as the present one has ended
     rp_view_order next;
     bool vanished;
-    char sentence[1024]; // why the last start failed
+    char sentence[1024]; // why the last run failed
+    char notice[1024];   // why it could not be started again
 } viewing;
 
 // ---- starting runs ----
@@ -171,7 +172,7 @@ static void start_again(viewing *s, const rp_view_order *order)
         memcpy(s->before, s->folder, sizeof s->before);
         choose_folder(s);
     }
-    s->sentence[0] = '\0';
+    s->sentence[0] = s->notice[0] = '\0';
     start(s, order->keep ? NULL : "--overwrite", order);
     say("started again, into %s", s->folder);
 }
@@ -183,11 +184,25 @@ static bool lives_on(viewing *s)
 {
     const bool lived = s->run.pid != 0, lives = child_lives(&s->run);
     if (lived && !lives && s->run.sentence[0] != '\0') {
-        snprintf(s->sentence, sizeof s->sentence, "%s", s->run.sentence);
-        say_usage("%s", s->sentence);
+        say_usage("%s", s->run.sentence);
         // a start that came to nothing: back to the run that was shown
         if (s->before[0] != '\0' && rp_run_last_frame(s->folder) < 0) {
             memcpy(s->folder, s->before, sizeof s->folder);
+            snprintf(s->notice, sizeof s->notice, "It could not be started again: %.980s",
+                     s->run.sentence);
+        } else {
+            memcpy(s->sentence, s->run.sentence, sizeof s->sentence);
+        }
+    } else if (lived && !lives) {
+        json_t *record;
+        const bool known = run_record(s->folder, &record) == 0;
+        const char *status = known ? json_string_value(json_object_get(record, "status")) : NULL;
+        const bool stopped = status != NULL && strcmp(status, "interrupted") == 0;
+        say(stopped ? "stopped, and saved in %s: repose run --resume -o %s goes on"
+                    : "the run in %s has ended",
+            s->folder, s->folder);
+        if (known) {
+            json_decref(record);
         }
     }
     return lives;
@@ -217,7 +232,25 @@ static void look(void *context, rp_view_run *out)
     out->stopping = s->run.stopping;
     out->can_start = s->scene[0] != '\0';
     snprintf(out->sentence, sizeof out->sentence, "%s", s->sentence);
+    snprintf(out->notice, sizeof out->notice, "%s", s->notice);
     out->quit = signal_came() != 0 && s->run.pid == 0;
+}
+
+// A param that the scene refuses is no reason to stop a run.
+static rp_result try_params(const viewing *s, const rp_view_order *order)
+{
+    rp_scene_param param[RP_VIEW_PARAMS];
+    rp_scene_def def = rp_default_scene_def();
+    rp_scene *scene;
+    for (int i = 0; i < order->params; i++) {
+        param[i] = (rp_scene_param){order->param[i].name, order->param[i].value};
+    }
+    def.path = s->scene;
+    def.params = order->params;
+    def.param = param;
+    RP_TRY(rp_scene_load(&def, &scene));
+    rp_scene_free(scene);
+    return RP_OK;
 }
 
 static rp_result order_start(viewing *s, const rp_view_order *order)
@@ -228,6 +261,7 @@ static rp_result order_start(viewing *s, const rp_view_order *order)
     if (s->run.pid == 0 && rp_run_is_active(s->folder) && !order->keep) {
         return rp_fail(RP_ERR_UNSUPPORTED, "another process writes to %s", s->folder);
     }
+    RP_TRY(try_params(s, order));
     if (s->run.pid != 0) {
         s->run.stopping = child_tell(&s->run, "stop");
         s->has_next = true;
@@ -247,7 +281,7 @@ static rp_result order(void *context, const rp_view_order *o)
         return order_start(s, o);
     case RP_VIEW_RESUME:
         if (!lives) {
-            s->sentence[0] = '\0';
+            s->sentence[0] = s->notice[0] = '\0';
             return start(s, "--resume", NULL) ? RP_OK : rp_fail(RP_ERR_FILE, "%s", s->run.sentence);
         }
         s->run.paused = !child_tell(&s->run, "resume");

@@ -41,6 +41,7 @@ typedef struct rp_view_run {
     bool stopping;       ///< an order to stop is on its way
     bool can_start;      ///< the scene is known
     char sentence[1024]; ///< why the last run failed to start, or failed; empty: it did not
+    char notice[1024];   ///< why the last order came to nothing; empty: it did not
     bool quit;           ///< rp_view_serve() is to come back
 } rp_view_run;
 

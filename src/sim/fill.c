@@ -471,9 +471,8 @@ static rp_result check_room(const rp_world *world, const rp_particles_def *def)
         bytes += world->set.column[c].comps * world->set.column[c].bytes;
     }
     if (world->def.memory > 0 && isfinite(count) && count * bytes > (double)world->def.memory) {
-        return rp_fail(RP_ERR_MEMORY,
-                       "particles: about %.3g of them need %.3g GB, and there are %.3g GB", count,
-                       1e-9 * count * bytes, 1e-9 * (double)world->def.memory);
+        return rp_fail(RP_ERR_MEMORY, "about %.3g of them need %.3g GB, and there are %.3g GB",
+                       count, 1e-9 * count * bytes, 1e-9 * (double)world->def.memory);
     }
     return RP_OK;
 }

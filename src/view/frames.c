@@ -615,7 +615,27 @@ static rp_result describe_particle(const opener *o, int64_t row, json_t *columns
     return RP_OK;
 }
 
-static rp_result particle(rp_frames *f, opener *o, const rp_message *m, json_t *columns)
+// What a particle is coloured by, as exactly as its colour shows it. Those that have none of their
+// own, because only one in so many is shown, are left out.
+static rp_result describe_color(rp_frames *f, opener *o, const char *color, int64_t row,
+                                json_t **out)
+{
+    rp_sheet *s;
+    RP_TRY(sheet_of(f, o, color, &s));
+    if (s->colors.kind == RP_COLOR_GRAINS || row % s->step != 0) {
+        return RP_OK;
+    }
+    const uint16_t code = ((const uint16_t *)s->codes->data)[row / s->step];
+    const bool has_label = s->colors.kind == RP_COLOR_CLASSES && code < 8;
+    *out = json_pack("{s:o, s:o, s:o, s:o}", "name", rp_json_text(s->color), "unit",
+                     rp_json_text(s->colors.unit), "value",
+                     rp_json_number(rp_lattice_value(&s->lattice[0], code)), "label",
+                     rp_json_text(has_label ? s->colors.label[code] : ""));
+    return RP_OK;
+}
+
+static rp_result particle(rp_frames *f, opener *o, const rp_message *m, json_t *columns,
+                          json_t **colored)
 {
     int64_t row;
     if (m->want == RP_WANT_PICK) {
@@ -628,7 +648,11 @@ static rp_result particle(rp_frames *f, opener *o, const rp_message *m, json_t *
         RP_TRY(open_frame(o, f->most));
         RP_TRY(find_id(o, m->id, &row));
     }
-    return row >= 0 ? describe_particle(o, row, columns) : RP_OK;
+    if (row < 0) {
+        return RP_OK;
+    }
+    RP_TRY(describe_particle(o, row, columns));
+    return describe_color(f, o, m->color, row, colored);
 }
 
 rp_result rp_frames_particle(rp_frames *f, const rp_message *message, rp_parcel *out)
@@ -636,14 +660,15 @@ rp_result rp_frames_particle(rp_frames *f, const rp_message *message, rp_parcel 
     opener o;
     *out = (rp_parcel){0};
     RP_TRY(look_for(f, message->frame, &o));
-    json_t *columns = json_array();
-    const rp_result result = particle(f, &o, message, columns);
+    json_t *columns = json_array(), *colored = NULL;
+    const rp_result result = particle(f, &o, message, columns, &colored);
     close_frame(&o);
     if (result != RP_OK) {
         json_decref(columns);
         return result;
     }
-    *out = rp_parcel_text(json_pack("{s:s, s:I, s:o}", "type", "particle", "frame",
-                                    (json_int_t)message->frame, "columns", columns));
+    *out = rp_parcel_text(json_pack("{s:s, s:I, s:o, s:o}", "type", "particle", "frame",
+                                    (json_int_t)message->frame, "columns", columns, "colored",
+                                    colored != NULL ? colored : json_null()));
     return RP_OK;
 }

@@ -149,14 +149,16 @@ static rp_result read_message(const json_t *object, rp_message *out)
         RP_TRY(read_color(object, out->color));
     } else if (strcmp(want, "pick") == 0) {
         out->want = RP_WANT_PICK;
-        keys = 6;
+        keys = 7;
         RP_TRY(read_whole(object, "frame", MOST_FRAMES, &out->frame));
+        RP_TRY(read_color(object, out->color));
         RP_TRY(read_ray(object, out));
     } else if (strcmp(want, "follow") == 0) {
         int64_t id = 0;
         out->want = RP_WANT_FOLLOW;
-        keys = 3;
+        keys = 4;
         RP_TRY(read_whole(object, "frame", MOST_FRAMES, &out->frame));
+        RP_TRY(read_color(object, out->color));
         RP_TRY(read_whole(object, "id", exact, &id));
         out->id = (uint64_t)id;
     } else {

@@ -12,8 +12,8 @@ enum { RP_MESSAGE_BYTES = 16384, RP_COLOR_BYTES = 64 };
 
 typedef enum rp_want {
     RP_WANT_FRAME,  // frame, color
-    RP_WANT_PICK,   // frame, from, along, spread, plane: the first particle that a ray meets
-    RP_WANT_FOLLOW, // frame, id: that one
+    RP_WANT_PICK,   // frame, color, from, along, spread, plane: the first that a ray meets
+    RP_WANT_FOLLOW, // frame, color, id: that one
     RP_WANT_ORDER,  // pause, resume, stop, start
 } rp_want;
 

@@ -385,6 +385,8 @@ typedef struct outlook {
 static outlook judge(rp_watch *w, const rp_view_run *run)
 {
     outlook o = {.state = "vanished"};
+    const bool there = access(w->folder, F_OK) == 0;
+    w->was_there = w->was_there || there;
     const char *status = json_string_value(json_object_get(w->run, "status"));
     const bool active = run->active || rp_run_is_active(w->folder);
     const bool running = status != NULL && strcmp(status, "running") == 0;
@@ -397,12 +399,12 @@ static outlook judge(rp_watch *w, const rp_view_run *run)
                   : !w->ran     ? "starting"
                   : run->paused ? "paused"
                                 : "running";
+    } else if (!there && (w->was_there || run->sentence[0] == '\0')) {
+        snprintf(o.sentence, sizeof o.sentence, "%.1000s is not there any more: %s", w->folder,
+                 strerror(errno));
     } else if (run->sentence[0] != '\0') {
         o.state = "failed";
         snprintf(o.sentence, sizeof o.sentence, "%s", run->sentence);
-    } else if (access(w->folder, F_OK) != 0) {
-        snprintf(o.sentence, sizeof o.sentence, "%.1000s is not there any more: %s", w->folder,
-                 strerror(errno));
     } else if (status == NULL) {
         o.state = active ? "starting" : "empty";
         snprintf(o.sentence, sizeof o.sentence, "%.1000s holds no run", w->folder);
@@ -451,6 +453,8 @@ static void make_status(rp_watch *w, const rp_view_run *run)
                                   run->ours && run->active && !run->stopping, "stop",
                                   run->ours && run->active && !run->stopping, "go_on", o.can_go_on,
                                   "start", run->can_start));
+    json_object_set_new(json, "ours", json_boolean(run->ours));
+    json_object_set_new(json, "notice", rp_json_text(run->notice));
     add_set(json, w);
     rp_parcel status = rp_parcel_text(json);
     const rp_blob *a = status.piece[0], *b = w->status.piece[0];
@@ -469,6 +473,7 @@ bool rp_watch_look(rp_watch *w, const rp_view_run *run)
     const bool elsewhere = strcmp(w->folder, run->folder) != 0;
     if (elsewhere) {
         snprintf(w->folder, sizeof w->folder, "%s", run->folder);
+        w->was_there = false;
     }
     // the script is written once, when a run begins
     const bool anew = look_at(w, "scene.lua", &w->script) && w->script.size >= 0;

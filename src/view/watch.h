@@ -26,6 +26,7 @@ typedef struct rp_watch {
     json_t *run;         // run.json
     int64_t last;        // frame
     char failure[1024];
+    bool was_there; // the folder, at some look
 
     // how fast frames come
     struct {

@@ -23,7 +23,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-NEEDED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "tests", "tools"]
+NEEDED = ["CMakeLists.txt", "CMakePresets.json", "checks", "cmake", "docs", "include", "scenes", "src", "tests", "tools"]
 
 # which tests to ask first; the others follow
 FIRST = {
@@ -32,7 +32,7 @@ FIRST = {
     "src/collide": ["contact", "physics/colliders", "physics/resting"],
     "src/sim": ["foresee", "plan", "physics/resting", "physics/pouring"],
     "src/scene": ["motion", "scene"],
-    "src/view": ["view"],
+    "src/view": ["view", "view_frames"],
     "src/model": ["hencky", "drucker_prager", "material", "transfer"],
 }
 
@@ -46,6 +46,7 @@ MOTION = "src/scene/motion.c"
 SAND, HENCKY = "src/model/drucker_prager.c", "src/model/hencky.c"
 TRIAL, SERIES = "src/model/hencky.h", "src/model/sym.h"
 MESSAGE, GATE, LATTICE = "src/view/message.c", "src/view/gate.c", "src/view/lattice.c"
+FRAMES = "src/view/frames.c"
 
 # (file, old, new, name)
 FAULTS = [
@@ -125,7 +126,7 @@ FAULTS = [
     (STEP, "if (!(way > cell)) {", "if (true) {", "colliders jump over particles"),
     (STEP, "const double floor = least / 64.0;", "const double floor = 0.0;", "a leap stops the run"),
     (PUSH, "return -DEPTH * world->def.dx - phi;", "return -9.0 * world->def.dx - phi;", "sand stays inside walls"),
-    (PUSH, "fmin(sunk, STRIDE * world->def.dx)", "sunk", "sand is put back from any depth at once"),
+    (PUSH, "fmin(sunk, STRIDE * world->def.dx)", "fmin(sunk, 99.0 * STRIDE * world->def.dx)", "sand is put back from any depth at once"),
     (POUR, "due > now || due >= e->stop", "due > now || due > e->stop + 1.0", "an emitter does not stop"),
     (POUR, "fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a])", "x[a]", "the border does not keep what it holds"),
     (MOTION, "(begin * r - end * s)", "(begin * r + end * s)", "key frames leave with the wrong speed"),
@@ -169,6 +170,10 @@ FAULTS = [
     (LATTICE, "(uint16_t)(place + 0.5)", "(uint16_t)place", "codes rounded down"),
     (LATTICE, "const int64_t size = count - first < RP_BLOCK ? count - first : RP_BLOCK;", "const int64_t size = count - first < RP_BLOCK ? 0 : RP_BLOCK;",
      "the last block never changes"),
+    (GATE, "same(gate->pass, at + length", "same(gate->token, at + length", "the token in a cookie"),
+    (FRAMES, "away > 4.0 * wide", "away > 1e30 * wide", "grains that flew off make a lattice coarse"),
+    (FRAMES, "const size_t at = changed[i] * block;", "const size_t at = (size_t)i * block;",
+     "blocks that are sent are not those that changed"),
 ]
 
 

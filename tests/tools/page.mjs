@@ -55,7 +55,10 @@ async function open(address, size = { width: 1280, height: 800 }) {
   const page = await context.newPage();
   page.wrong = [];
   page.on("pageerror", error => page.wrong.push(error.message));
-  page.on("console", m => { if (m.type() === "error" && !/WebSocket|ERR_CONNECTION|503|403/.test(m.text())) page.wrong.push(m.text()); });
+  page.on("console", m => {
+    const bad = m.type() === "error" ? !/WebSocket|ERR_CONNECTION|503|403/.test(m.text()) : /WebGL: INVALID/.test(m.text());
+    if (bad) page.wrong.push(m.text());
+  });
   page.on("request", r => { if (new URL(r.url()).host !== new URL(address).host && !r.url().startsWith("data:")) page.wrong.push(`asked for ${r.url()}`); });
   await page.goto(address);
   return page;
@@ -166,10 +169,16 @@ const parts = {
     for (const wrong of ["-5", "", "x"]) {
       await page.fill("#high", wrong);
       await page.locator("#high").blur();
+      await until(page, () => document.getElementById("high").value === "100");
       assert.match(await page.textContent("#note"), /two numbers/, `a range that ends with "${wrong}"`);
-      assert.equal(await page.inputValue("#high"), "100");
     }
+    // both ends, one after the other
+    await page.fill("#low", "200");
+    await page.fill("#high", "300");
+    await page.locator("#high").blur();
+    await until(page, () => repose.stage.range[0] === 200 && repose.stage.range[1] === 300);
     await page.click("#auto");
+    assert.ok(await page.evaluate(() => repose.stage.range[1] < 100));
     await page.locator("#stage").focus();
     await page.keyboard.press("C");
     await until(page, () => repose.state.shown.colors.name === "grains");
@@ -245,6 +254,10 @@ const parts = {
     const id = await page.evaluate(() => repose.state.id), place = await page.evaluate(() => repose.stage.marked);
     assert.ok(Number.isInteger(id) && Math.abs(place[1] - 0.17) < 0.06, `${id} at ${place}`);
     assert.match(await page.textContent("#particle-state"), /velocity/);
+    await page.selectOption("#color", "case");
+    await until(page, () => /yield case(I|II|III) /.test(document.getElementById("particle-state").textContent));
+    await page.selectOption("#color", "grains");
+    await until(page, () => !/yield case/.test(document.getElementById("particle-state").textContent));
     const exact = await page.getAttribute("#particle-state dd:nth-of-type(2)", "title");
     assert.deepEqual(exact.split(", ").map(Number), place, "all digits of the place");
     assert.ok(await page.isVisible("#ring"));
@@ -352,6 +365,12 @@ const parts = {
     await page.click("#go-on");
     await words(page, "running");
     await page.click("#again summary");
+    // what the scene refuses stops nothing and is still there to be mended
+    await page.fill("#param-angle", "abc");
+    await page.click("#start");
+    await until(page, () => /want a finite number/.test(document.getElementById("note").textContent));
+    await words(page, "running");
+    assert.equal(await page.inputValue("#param-angle"), "abc");
     await page.fill("#param-angle", "20");
     await shot(page, "params");
     await page.click("#start");
@@ -395,6 +414,31 @@ const parts = {
     assert.deepEqual(second.wrong, []);
     await second.context().close();
     await end(other, 4);
+  },
+
+  async "a start that comes to nothing: the run before is shown again"() {
+    fs.writeFileSync("fine.lua", HEAP(3).replace("dx = 0.03", 'dx = param("dx", 0.03)'));
+    const server = await view("fine.lua"), page = await open(server.address);
+    await words(page, "run finished");
+    await page.keyboard.press("Home");
+    await shown(page, 0);
+    await settle(page);
+    const before = await look(page);
+    assert.equal(await page.textContent("#folder"), "fine-out");
+    await page.click("#again summary");
+    await page.fill("#param-dx", "1e-7");
+    await page.click("#start");
+    await until(page, () => /could not be started again: .*GB/.test(document.getElementById("why").textContent));
+    assert.equal(await page.textContent("#folder"), "fine-out");
+    await shown(page);
+    await page.keyboard.press("Home");
+    await shown(page, 0);
+    await settle(page);
+    const again = await look(page);
+    assert.ok(again.grains > 0.8 * before.grains, `sand on ${again.grains} pixels, before on ${before.grains}`);
+    assert.deepEqual(page.wrong, []);
+    await page.context().close();
+    await end(server);
   },
 
   async "a missing frame, a lost graphics context"() {

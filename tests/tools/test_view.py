@@ -258,7 +258,7 @@ class Serves(Case):
         ids = [round(frame["colors"]["origin"][0] + frame["colors"]["unit"][0] * c) for c in codes]
         self.assertEqual(sorted(ids), list(range(count)))
         for row in (0, 7, count - 1):
-            s.send({"want": "follow", "frame": 2, "id": ids[row]})
+            s.send({"want": "follow", "frame": 2, "color": "speed", "id": ids[row]})
             columns = {c["name"]: c["values"] for c in s.wait("particle")["columns"]}
             self.assertEqual(columns["id"], [ids[row]])
             for k in range(3):
@@ -266,10 +266,10 @@ class Serves(Case):
                 self.assertAlmostEqual(got, columns["position"][k], delta=0.51 * frame["places"]["unit"][k])
             # a ray through it meets it, or one that is nearer
             x = columns["position"]
-            s.send({"want": "pick", "frame": 2, "from": [x[0], x[1], 1], "along": [0, 0, -1], "spread": 0,
+            s.send({"want": "pick", "frame": 2, "color": "speed", "from": [x[0], x[1], 1], "along": [0, 0, -1], "spread": 0,
                     "plane": [0, 0, 0, 0]})
             self.assertTrue(s.wait("particle")["columns"])
-        s.send({"want": "pick", "frame": 2, "from": [50, 50, 1], "along": [0, 0, -1], "spread": 0, "plane": [0, 0, 0, 0]})
+        s.send({"want": "pick", "frame": 2, "color": "speed", "from": [50, 50, 1], "along": [0, 0, -1], "spread": 0, "plane": [0, 0, 0, 0]})
         self.assertEqual(s.wait("particle")["columns"], [])
         s.send({"want": "frame", "frame": 2, "color": "nonsense"})
         self.assertIn("no quantity", s.wait("trouble")["sentence"])
@@ -610,10 +610,29 @@ class Runs(Case):
         self.assertFalse(os.path.exists("heap-out-3"))
         # one that cannot be
         s.send({"want": "start", "set": {"angle": "steep"}, "keep": True})
-        self.assertIn("angle", s.wait("status", state="failed")["sentence"])
+        self.assertIn("angle", s.wait("trouble", what="order")["sentence"])
         s.send({"want": "start", "set": {}, "keep": True})
-        s.wait("status", state="finished")
+        s.wait("status", state="finished", folder="heap-out-3")
         self.end()
+
+    def test_a_start_that_comes_to_nothing_leaves_the_run_that_was_shown(self):
+        self.write("heap.lua", heap(300).replace("dx = 0.02", 'dx = param("dx", 0.02)'))
+        s = self.page(self.view("heap.lua", "--threads", "1"))
+        s.wait("status", state="running", last=lambda n: n >= 1)
+        # what the scene itself refuses does not even stop it
+        s.send({"want": "start", "set": {"dx": "small"}, "keep": True})
+        self.assertIn("dx", s.wait("trouble", what="order")["sentence"])
+        s.wait("status", state="running", last=lambda n: n >= 2)
+        # more particles than there is memory for: known when it is tried
+        s.send({"want": "start", "set": {"dx": "1e-7"}, "keep": True})
+        status = s.wait("status", notice=lambda text: "could not be started again" in text)
+        self.assertEqual((status["state"], status["folder"]), ("interrupted", "heap-out"))
+        self.assertIn("GB", status["notice"])
+        self.assertTrue(status["can"]["go_on"])
+        s.send({"want": "resume"})
+        self.assertEqual(s.wait("status", state="running")["notice"], "")
+        self.end()
+        self.assertIn("saved in heap-out", self.stderr())
 
     def test_a_run_that_fails_while_it_is_watched(self):
         gravity = ", gravity = function(t) return 0, t < 0.1 and -9.81 or -1e30 end"

@@ -31,12 +31,14 @@ static void a_message_says_what_it_wants(void)
     rp_message m;
     CHECK_OK(parse("{\"want\":\"frame\",\"frame\":12,\"color\":\"velocity.y\"}", &m));
     CHECK(m.want == RP_WANT_FRAME && m.frame == 12 && strcmp(m.color, "velocity.y") == 0);
-    CHECK_OK(parse("{\"want\":\"pick\",\"frame\":0,\"from\":[1,2,3],\"along\":[0,0,-2],"
-                   "\"spread\":0.01,\"plane\":[0,0,0,0]}",
-                   &m));
+    CHECK_OK(parse(
+        "{\"want\":\"pick\",\"frame\":0,\"color\":\"speed\",\"from\":[1,2,3],\"along\":[0,0,-2],"
+        "\"spread\":0.01,\"plane\":[0,0,0,0]}",
+        &m));
     CHECK(m.want == RP_WANT_PICK && m.from[2] == 3.0);
     CHECK_NEAR(m.along[2], -1.0, 1e-15);
-    CHECK_OK(parse("{\"want\":\"follow\",\"frame\":1,\"id\":9007199254740992}", &m));
+    CHECK_OK(
+        parse("{\"want\":\"follow\",\"frame\":1,\"color\":\"speed\",\"id\":9007199254740992}", &m));
     CHECK(m.want == RP_WANT_FOLLOW && m.id == UINT64_C(9007199254740992));
     CHECK_OK(parse(" {\"want\":\"stop\"} ", &m));
     CHECK(m.want == RP_WANT_ORDER && m.order.word == RP_VIEW_STOP);
@@ -81,15 +83,20 @@ static void what_is_not_expected_is_refused(void)
         "{\"want\":\"start\",\"set\":{\"--resume\":\"1\"},\"keep\":true}",
         "{\"want\":\"start\",\"set\":{\"a\":1},\"keep\":true}",
         "{\"want\":\"start\",\"set\":{\"a\":\"line\\nbreak\"},\"keep\":true}",
-        "{\"want\":\"pick\",\"frame\":0,\"from\":[1,2],\"along\":[0,0,1],\"spread\":0,"
+        "{\"want\":\"pick\",\"frame\":0,\"color\":\"speed\",\"from\":[1,2],\"along\":[0,0,1],"
+        "\"spread\":0,"
         "\"plane\":[0,0,0,0]}",
-        "{\"want\":\"pick\",\"frame\":0,\"from\":[1,2,3],\"along\":[0,0,0],\"spread\":0,"
+        "{\"want\":\"pick\",\"frame\":0,\"color\":\"speed\",\"from\":[1,2,3],\"along\":[0,0,0],"
+        "\"spread\":0,"
         "\"plane\":[0,0,0,0]}",
-        "{\"want\":\"pick\",\"frame\":0,\"from\":[1,2,1e300],\"along\":[0,0,1],\"spread\":0,"
+        "{\"want\":\"pick\",\"frame\":0,\"color\":\"speed\",\"from\":[1,2,1e300],\"along\":[0,0,1],"
+        "\"spread\":0,"
         "\"plane\":[0,0,0,0]}",
-        "{\"want\":\"pick\",\"frame\":0,\"from\":[1,2,3],\"along\":[0,0,1],\"spread\":2,"
+        "{\"want\":\"pick\",\"frame\":0,\"color\":\"speed\",\"from\":[1,2,3],\"along\":[0,0,1],"
+        "\"spread\":2,"
         "\"plane\":[0,0,0,0]}",
-        "{\"want\":\"follow\",\"frame\":1,\"id\":-1}",
+        "{\"want\":\"follow\",\"frame\":1,\"color\":\"speed\",\"id\":-1}",
+        "{\"want\":\"follow\",\"frame\":1,\"id\":1}",
         "\xff\xfe",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -324,11 +324,15 @@ static void a_ray_meets_the_first_particle(void)
 {
     scenery s;
     CHECK_HELPER(make(&s, 3, 6));
-    rp_message m = {.want = RP_WANT_PICK, .along = {0, 0, -1}};
+    rp_message m = {.want = RP_WANT_PICK, .color = "speed", .along = {0, 0, -1}};
     for (int64_t i = 0; i < s.count; i += 17) {
         memcpy(m.from, (double[]){s.x[i][0], s.x[i][1], s.x[i][2] + 5.0}, sizeof m.from);
         const int64_t id = picked(&s.frames, m);
-        const double radius = s.frames.first->radius;
+        const rp_sheet *places = s.frames.first;
+        while (places->color[0] != '\0') {
+            places = places->next;
+        }
+        const double radius = places->radius;
         int64_t nearest = i;
         for (int64_t k = 0; k < s.count; k++) {
             const bool hit = hypot(s.x[k][0] - s.x[i][0], s.x[k][1] - s.x[i][1]) < radius;
@@ -349,7 +353,7 @@ static void a_ray_meets_the_first_particle(void)
     }
     m.along[2] = 1.0;
     CHECK_EQUAL(picked(&s.frames, m), -1);
-    m = (rp_message){.want = RP_WANT_FOLLOW, .id = 5};
+    m = (rp_message){.want = RP_WANT_FOLLOW, .color = "speed", .id = 5};
     CHECK_EQUAL(picked(&s.frames, m), 5);
     m.id = 1 << 30;
     CHECK_EQUAL(picked(&s.frames, m), -1);
@@ -389,7 +393,7 @@ static void what_flew_off_does_not_make_the_rest_coarse(void)
             CHECK_EQUAL(m.codes[3 * row + (json_int_t)k], RP_CODE_NONE);
         }
         // and it can be clicked on
-        rp_message ray = {.want = RP_WANT_PICK, .frame = 5, .along = {0, 0, -1}};
+        rp_message ray = {.want = RP_WANT_PICK, .frame = 5, .color = "speed", .along = {0, 0, -1}};
         memcpy(ray.from, (double[]){away[i][0], away[i][1], away[i][2] + 5.0}, sizeof ray.from);
         const double id =
             part(&m, "colors", "origin", 0) +

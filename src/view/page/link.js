@@ -6,7 +6,8 @@ export class Link {
     this.on = on;
     this.token = token;
     this.wait = 300;
-    this.tries = 0; // in vain
+    this.tries = 0;         // in vain
+    this.forbidden = false; // the server wants another token
     this.connect();
   }
 
@@ -14,13 +15,16 @@ export class Link {
     const socket = new WebSocket(`ws://${location.host}/socket${this.token ? `?token=${this.token}` : ""}`, "repose-view");
     this.socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => { this.wait = 300; this.tries = 0; this.on.open(); };
+    socket.onopen = () => { this.wait = 300; this.tries = 0; this.forbidden = false; this.on.open(); };
     socket.onmessage = event => this.take(event.data);
-    socket.onclose = event => {
+    socket.onclose = async event => {
       this.tries++;
       this.on.lost(event.reason);
+      // a socket does not tell why it was refused; a file does
+      this.forbidden = await fetch("/icon.svg", { cache: "no-store" }).then(answer => answer.status === 403, () => false);
+      if (this.forbidden) { this.wait = 20000; this.on.lost(); }
       setTimeout(() => this.connect(), this.wait);
-      this.wait = Math.min(3000, this.wait * 1.5);
+      this.wait = Math.min(Math.max(this.wait, 3000), this.wait * 1.5);
     };
   }
 

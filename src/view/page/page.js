@@ -1,7 +1,7 @@
 // The page: what is shown, what was asked for, and what keys and buttons do.
 import { Link } from "/link.js";
 import { Stage } from "/stage.js";
-import { Plots, number } from "/plots.js";
+import { Plots, brief, number } from "/plots.js";
 
 const $ = id => document.getElementById(id);
 const stage = new Stage($("stage"));
@@ -80,7 +80,8 @@ function say_state() {
   let name = s?.state ?? "connecting", words = "connecting …", why = "";
   if (!state.connected) {
     name = s ? "lost" : "connecting";
-    words = s ? "connection lost: is repose view still running? Trying again …"
+    words = link?.forbidden ? "this server wants a token: open the address that it has printed"
+      : s ? "connection lost: is repose view still running? Trying again …"
       : link?.tries > 2 ? "no connection: is repose view still running? Open the address that it has printed. Trying again …" : words;
   } else if (s) {
     const n = s.last >= 0 ? ` · frame ${s.last} of ${s.frames}` : "";
@@ -89,6 +90,8 @@ function say_state() {
       finished: `run finished · ${s.frames} frame${s.frames === 1 ? "" : "s"}`, interrupted: `run stopped${n}`, failed: `run failed${n}`,
       vanished: "the folder has vanished", empty: "no run here" }[s.state] ?? s.state;
     why = ["failed", "vanished", "empty", "interrupted"].includes(s.state) ? s.sentence : "";
+    why = [s.notice, why].filter(Boolean).join(" ");
+    if (s.state === "running" && !s.can.stop) words += " · started elsewhere, so it can only be watched";
   }
   if (!why && !stage.gl) why = "This browser has no WebGL 2: particles cannot be shown here. Curves and buttons work.";
   document.body.dataset.state = name;
@@ -103,6 +106,7 @@ function say_state() {
   $("again").hidden = !(can.start && state.scene?.params);
   const title = state.scene?.title || "Repose";
   $("title").textContent = title;
+  $("folder").textContent = s?.folder ?? "";
   document.title = `${s?.state === "running" && s.last >= 0 ? `${s.last}/${s.frames} ` : ""}${title} – Repose`;
 }
 
@@ -113,7 +117,7 @@ function say_where() {
   $("scrub").value = state.playing && m ? m.frame : state.want;
   $("scrub").style.setProperty("--there", `${100 * Math.max(0, s?.last ?? 0) / frames}%`);
   const away = m?.strays.length ? ` · ${m.strays.length} particle${m.strays.length > 1 ? "s" : ""} far away` : "";
-  $("where").textContent = m ? `frame ${m.frame} of ${frames} · ${time(m.time)}${away}` : s ? "no frame yet" : "";
+  $("where").textContent = m ? `frame ${m.frame} of ${frames} · ${time(m.time)}${away}` : s && s.state !== "vanished" ? "no frame yet" : "";
   $("play-shape").setAttribute("d", state.playing ? "M4 3h3v10H4zM9 3h3v10H9z" : "M4 2.5v11l9-5.5z");
   $("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
   plots.set_frame(m?.frame ?? 0, frames);
@@ -140,7 +144,7 @@ function pump() {
     // a few ahead, so that the next is here when its time comes; where drawing is slow, it is waited for
     while (state.open + state.queue.length < 3 && state.undrawn < 3) {
       let next = (state.asked_frame ?? -1) + 1;
-      if (next > last && state.loop && is_over() && last > 0) next = 0;
+      if (next > last && state.loop && last > 0) next = 0;
       if (next > last || !ask(next, state.color)) break;
     }
   } else {
@@ -239,7 +243,8 @@ function first_view() {
   } else if (camera) {
     stage.look_from(camera.eye, camera.look_at, camera.fov);
   } else {
-    fit(1.4); // sand spreads
+    const [low, high] = stage.with_colliders(bounds.low, bounds.high);
+    stage.fit(low, high, state.scene?.dimension === 2, is_over() ? 1.2 : 1.4); // sand spreads
   }
 }
 
@@ -296,7 +301,7 @@ function show_colors(c) {
       if (r.low > 0 && r.low < 0.03 * r.high) r.low = 0; // 0 is the better end of a ramp
     }
     for (const [id, value] of [["low", number_text(r.low)], ["high", number_text(r.high)]])
-      if (document.activeElement !== $(id) && $(id).value !== value) $(id).value = value;
+      if (!state.typed && document.activeElement !== $(id) && $(id).value !== value) $(id).value = value;
     stage.range = [r.low, r.high];
     stage.set_palette("ramp", state.scene?.ramp ?? "");
     $("auto").disabled = !r.fixed;
@@ -337,13 +342,18 @@ function draw_legend(c) {
 }
 
 function fix_range() {
-  if (!state.shown) return;
+  if (!state.shown || !state.typed) return;
   const [low, high] = ["low", "high"].map(id => $(id).value.trim() === "" ? NaN : Number($(id).value));
-  if (low < high && Number.isFinite(high - low)) state.ranges[state.shown.colors.name] = { low, high, fixed: true };
-  else {
+  if (low < high && Number.isFinite(high - low)) {
+    note("");
+    state.ranges[state.shown.colors.name] = { low, high, fixed: true };
+  } else if ($("range").contains(document.activeElement)) {
+    return; // the other one may follow
+  } else {
     note("The range of colours wants two numbers, the smaller one first.");
     for (const [id, value] of [["low", stage.range[0]], ["high", stage.range[1]]]) $(id).value = number_text(value);
   }
+  state.typed = false;
   show_colors(state.shown.colors);
   stage.dirty = true;
 }
@@ -396,6 +406,9 @@ function show_particle(message) {
     dt.textContent = name; dd.textContent = value; dt.title = title; dd.title = exact;
     rows.push(dt, dd);
   };
+  const by = message.colored;
+  if (by && !["id", "speed"].includes(by.name) && !get(by.name)?.values.every((v, _, all) => all.length === 1))
+    put($("color").selectedOptions[0]?.textContent ?? by.name, by.label || `${number(by.value)} ${by.unit === "1" ? "" : by.unit}`, "what it is coloured by");
   const order = ["id", "position", "velocity"];
   const columns = [...message.columns].sort((a, b) => (order.indexOf(a.name) + 9) % 9 - (order.indexOf(b.name) + 9) % 9);
   for (const c of columns) {
@@ -407,7 +420,7 @@ function show_particle(message) {
     const wide = c.values.length <= 3 ? 3 : c.values.length === 4 ? 2 : 3;
     for (let k = 0; k < c.values.length; k += wide) {
       const row = c.values.slice(k, k + wide), parts = row.map((_, i) => component({ name: c.name, comps: c.values.length }, k + i));
-      put(k === 0 ? `${name}${unit && `,${unit}`}` : "", row.map(v => number(v, 4)).join("\u2002\u2002"), `${c.sentence}: ${parts.join(", ")}`, row.join(", "));
+      put(k === 0 ? `${name}${unit && `,${unit}`}` : "", row.map(brief).join("\u2002"), `${c.sentence}: ${parts.join(", ")}`, row.join(", "));
     }
   }
   $("particle-state").replaceChildren(...rows);
@@ -416,7 +429,7 @@ function show_particle(message) {
 }
 
 function follow() {
-  if (state.id !== null && state.shown) order({ want: "follow", frame: state.shown.frame, id: state.id });
+  if (state.id !== null && state.shown) order({ want: "follow", frame: state.shown.frame, color: state.color, id: state.id });
 }
 
 // What the panel says is of another frame than the one that is shown.
@@ -437,7 +450,8 @@ function close_particle() {
 stage.drawn = () => {
   state.undrawn = 0;
   pump();
-  const at = stage.marked && stage.project(stage.marked);
+  const x = stage.marked, p = stage.plane, cut = x && p && x.reduce((sum, v, k) => sum + v * p.normal[k], -p.offset) > 0;
+  const at = x && !cut && stage.project(x);
   $("ring").hidden = !at;
   if (at) { $("ring").style.left = `${at[0]}px`; $("ring").style.top = `${at[1]}px`; }
 };
@@ -447,7 +461,7 @@ function pick(x, y) {
   const ray = stage.ray(x, y), p = stage.plane;
   state.id = null;
   state.looking = true;
-  link.send({ want: "pick", frame: state.shown.frame, from: ray.from, along: ray.along, spread: ray.spread,
+  link.send({ want: "pick", frame: state.shown.frame, color: state.color, from: ray.from, along: ray.along, spread: ray.spread,
     plane: p ? [...p.normal, p.offset] : [0, 0, 0, 0] }) && state.open++;
 }
 
@@ -497,7 +511,7 @@ const link = new Link({
     state.generation = message.generation;
     if (!before) {
       const going = ["running", "starting", "paused"].includes(message.state);
-      const same = kept && kept.folder === message.folder;
+      const same = kept?.generation === message.generation;
       state.live = same ? kept.live && going : going;
       state.want = same ? Math.max(0, Math.min(kept.frame ?? 0, message.last)) : state.live || message.state === "failed" ? message.last : 0;
     }
@@ -512,6 +526,7 @@ const link = new Link({
     state.scene = message;
     if (other) { bounds.low = null; state.view_pending = true; }
     if (stage.gl) stage.set_scene(message, data, offset);
+    plots.flat = message.dimension === 2;
     fill_colors();
     if (anew || !$("params").children.length) fill_params();
     if (state.shown) show_colors(state.shown.colors);
@@ -600,8 +615,14 @@ $("loop").addEventListener("click", toggle_loop);
 $("to-end").addEventListener("click", () => { play(false); seek(Infinity); });
 $("speed").addEventListener("change", () => { state.speed = Number($("speed").value); });
 $("color").addEventListener("change", () => choose_color($("color").value));
-for (const id of ["low", "high"]) $(id).addEventListener("change", fix_range);
+for (const id of ["low", "high"]) {
+  $(id).addEventListener("input", () => { state.typed = true; });
+  $(id).addEventListener("change", () => setTimeout(fix_range)); // when the focus has moved
+}
+$("range").addEventListener("focusout", () => setTimeout(fix_range));
 $("auto").addEventListener("click", () => {
+  state.typed = false;
+  note("");
   delete state.ranges[state.shown?.colors.name];
   if (state.shown) show_colors(state.shown.colors);
   stage.dirty = true;
@@ -627,7 +648,10 @@ function toggle_loop() {
   remember();
 }
 
-function pause_run() { if (state.status?.can.pause) order({ want: state.status.state === "paused" ? "resume" : "pause" }); }
+function pause_run() {
+  if (state.status?.can.pause) order({ want: state.status.state === "paused" ? "resume" : "pause" });
+  else if (state.status?.state === "running") note("This run was started elsewhere: it can only be watched.");
+}
 
 function toggle_panel() {
   document.body.classList.toggle("no-panel");
@@ -677,6 +701,9 @@ addEventListener("keydown", event => {
   const act = keys[event.key];
   if (act) { event.preventDefault(); act(event); }
 });
+
+// a click leaves the keys to the page
+addEventListener("click", event => { if (event.detail > 0) event.target.closest?.("button, input[type=checkbox]")?.blur(); });
 
 // ---- begin ----
 

@@ -11,9 +11,16 @@ function plain(x, digits) {
   const size = Math.abs(x);
   if (size >= 1e5 || size < 1e-3) {
     const [m, e] = x.toExponential(digits - 1).split("e");
-    return `${m} × 10${[...String(Number(e))].map(c => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("")}`;
+    return `${m}\u00a0×\u00a010${[...String(Number(e))].map(c => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻").join("")}`;
   }
   return String(Number(x.toPrecision(digits)));
+}
+
+// For numbers that stand beside each other.
+export function brief(x) {
+  if (x === null || !Number.isFinite(x)) return "–";
+  const text = x !== 0 && (Math.abs(x) >= 1e4 || Math.abs(x) < 1e-3) ? x.toExponential(2) : String(Number(x.toPrecision(3)));
+  return text.replace("e+", "e").replaceAll("-", "−");
 }
 
 // The table as columns of numbers (text where it is none).
@@ -45,14 +52,15 @@ export class Table {
 }
 
 // What is drawn: [title, unit, [[column, label]...], how]
-function plots_of(table) {
+function plots_of(table, flat) {
   const has = name => table.columns[name] !== undefined;
   const pick = list => list.filter(([name]) => has(name));
   const out = [];
   const put = (title, unit, lines, how = {}) => { lines = pick(lines); if (lines.length) out.push({ title, unit, lines, ...how }); };
-  put("Energy", "J", [["kinetic_J", "kinetic"], ["elastic_J", "elastic"], ["potential_J", "potential, above its least"], ["affine_J", "affine"]], { lift: "potential_J" });
-  put("Energy that went", "J", [["plastic_J", "to yielding"], ["friction_J", "to friction"], ["contact_J", "to impacts"], ["transfer_J", "to transfers"], ["stepping_J", "to finite steps"]]);
-  put("Momentum", "kg m/s", [["momentum_x_kg_m_s", "x"], ["momentum_y_kg_m_s", "y"], ["momentum_z_kg_m_s", "z"]]);
+  const J = flat ? "J per m" : "J", momentum = ["x", "y", "z"].slice(0, flat ? 2 : 3).map(a => [`momentum_${a}_kg_m_s`, a]);
+  put("Energy", J, [["kinetic_J", "kinetic"], ["elastic_J", "elastic"], ["potential_J", "potential, given up"], ["affine_J", "affine"]], { given: "potential_J" });
+  put("Energy that went", J, [["plastic_J", "to yielding"], ["friction_J", "to friction"], ["contact_J", "to impacts"], ["transfer_J", "to transfers"], ["stepping_J", "to finite steps"]]);
+  put("Momentum", flat ? "kg m/s per m" : "kg m/s", momentum);
   put("Fastest particle", "m/s", [["max_speed_m_s", "speed"]]);
   put("Step", "s", [["dt_s", "Δt"]], { limiter: true });
   put("Seconds per frame", "s", Object.entries(STAGES), { stacked: true });
@@ -133,7 +141,7 @@ export class Plots {
 
   draw() {
     if (!this.box.clientWidth) return;
-    const plots = this.table.rows ? plots_of(this.table) : [];
+    const plots = this.table.rows ? plots_of(this.table, this.flat) : [];
     plots.forEach((plot, i) => this.draw_one(this.view(i), plot));
     while (this.views.length > plots.length) this.views.pop().root.remove();
     this.width = this.views[0]?.canvas.clientWidth ?? 1;
@@ -151,7 +159,7 @@ export class Plots {
     let base = null;
     const lines = plot.lines.map(([name]) => {
       let values = t.columns[name];
-      if (plot.lift === name) { let least = Infinity; for (const v of values) if (v < least) least = v; values = values.map(v => v - least); }
+      if (plot.given === name) values = values.map(v => values[0] - v);
       if (plot.stacked) { values = values.map((v, k) => v + (base ? base[k] : 0)); base = values; }
       return values;
     });
@@ -199,11 +207,15 @@ export class Plots {
     if (plot.limiter) this.draw_limiters(g, t, X, Y, lines[0]);
     g.font = "10px system-ui, sans-serif";
     g.textAlign = "right";
-    const top = number(high - pad, 2), across = g.measureText(top).width;
-    g.fillStyle = "rgba(27,30,34,0.75)";
-    g.fillRect(w - across - 6, 0, across + 6, 12);
-    g.fillStyle = "rgba(255,255,255,0.5)";
-    g.fillText(top, w - 2, 10);
+    const label = (value, y) => {
+      const text = number(value, 2), across = g.measureText(text).width;
+      g.fillStyle = "rgba(27,30,34,0.85)";
+      g.fillRect(w - across - 6, y - 10, across + 6, 12);
+      g.fillStyle = "rgba(255,255,255,0.6)";
+      g.fillText(text, w - 2, y);
+    };
+    label(high - pad, 10);
+    if (low < -pad) label(low + pad, h - 4);
 
     view.plot = plot;
     view.lines = lines;

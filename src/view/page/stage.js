@@ -156,6 +156,12 @@ function feature_edges(places, triangles) {
   return new Float32Array(out);
 }
 
+function extreme(places, k, which) {
+  let out = places[k];
+  for (let i = k; i < places.length; i += 3) out = which(out, places[i]);
+  return out;
+}
+
 // For machines without a graphics card: one particle in so many, and a share of the pixels, while things move.
 const LEVELS = [[1, 1], [2, 0.75], [4, 0.6], [8, 0.5], [16, 0.5], [32, 0.4]];
 
@@ -212,7 +218,8 @@ export class Stage {
     this.new_places = [];
     this.new_values = [];
     this.array = gl.createVertexArray();
-    this.empty = gl.createVertexArray();
+    this.mesh_array = gl.createVertexArray();
+    this.empty = gl.createVertexArray(); // nothing is ever enabled in it
     this.palette = gl.createTexture();
     this.target = null;
     this.meshes = [];
@@ -242,7 +249,8 @@ export class Stage {
       const index = new Uint32Array(data, offset + 24 * c.vertices, 3 * c.triangles);
       offset += 24 * c.vertices + 12 * c.triangles;
       const edges = feature_edges(places, index);
-      return { about: c, count: index.length, lines: edges.length / 3, position: c.position, rotation: c.rotation,
+      const box = [0, 1].map(end => [0, 1, 2].map(k => extreme(places, k, end ? Math.max : Math.min)));
+      return { box, about: c, count: index.length, lines: edges.length / 3, position: c.position, rotation: c.rotation,
         places: buffer(gl.ARRAY_BUFFER, places), normals: buffer(gl.ARRAY_BUFFER, normals),
         index: buffer(gl.ELEMENT_ARRAY_BUFFER, index), edges: buffer(gl.ARRAY_BUFFER, edges) };
     });
@@ -298,6 +306,17 @@ export class Stage {
     this.frame = null;
     this.marked = null;
     this.dirty = true;
+  }
+
+  // A box together with the colliders that are not much larger than it: no floors to the horizon.
+  with_colliders(low, high) {
+    const wide = length(sub(high, low));
+    for (const { box, position } of this.meshes) {
+      if (!(length(sub(box[1], box[0])) < 2 * wide)) continue;
+      low = low.map((v, k) => Math.min(v, box[0][k] + position[k]));
+      high = high.map((v, k) => Math.max(v, box[1][k] + position[k]));
+    }
+    return [low, high];
   }
 
   // The box of the lattice that is in use, which is a little larger than the particles'.
@@ -530,7 +549,7 @@ export class Stage {
   draw_meshes(matrix, eye) {
     const gl = this.gl, at = this.mesh.at;
     gl.useProgram(this.mesh.p);
-    gl.bindVertexArray(this.empty);
+    gl.bindVertexArray(this.mesh_array);
     gl.depthFunc(gl.LEQUAL);
     gl.depthMask(false);
     gl.enable(gl.BLEND);
