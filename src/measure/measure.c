@@ -106,7 +106,7 @@ static rp_result take_arguments(measuring *m)
                            given->name, near.best != NULL ? "; did you mean " : "",
                            near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");
         }
-        TRY(check_value(m->what, &m->what->argument[i], given->value));
+        RP_TRY(check_value(m->what, &m->what->argument[i], given->value));
         m->value[i] = given->value;
     }
     return RP_OK;
@@ -184,7 +184,7 @@ static rp_result measure_runout(measuring *m, rp_measured *out)
     double origin[3];
     rp_runout r;
     origin_of(m, origin);
-    TRY(rp_swarm_runout(&m->now, along_of(m), origin, number(m, "quantile"), &r));
+    RP_TRY(rp_swarm_runout(&m->now, along_of(m), origin, number(m, "quantile"), &r));
     return PUT(r.low, r.high, r.least, r.most);
 }
 
@@ -209,7 +209,7 @@ static rp_result measure_profile(measuring *m, rp_measured *out)
 {
     rp_bins bins;
     rp_column_height *column;
-    TRY(make_profile(m, &bins, &column));
+    RP_TRY(make_profile(m, &bins, &column));
     rp_result result = RP_OK;
     for (int b = 0; b < bins.count && result == RP_OK; b++) {
         const rp_column_height *c = &column[b];
@@ -224,7 +224,7 @@ static rp_result measure_slope(measuring *m, rp_measured *out)
     rp_bins bins;
     rp_column_height *column;
     rp_slope s;
-    TRY(make_profile(m, &bins, &column));
+    RP_TRY(make_profile(m, &bins, &column));
     rp_profile_slope(column, bins.count, number(m, "from"), number(m, "to"),
                      strcmp(text(m, "side"), "left") == 0 ? -1 : 1, &s);
     free(column);
@@ -245,8 +245,8 @@ static rp_result measure_roundness(measuring *m, rp_measured *out)
     if (m->now.info.dimension != 3) {
         return rp_fail(RP_ERR_ARGUMENT, "roundness: a 2D run has none");
     }
-    TRY(rp_swarm_roundness(&m->now, origin, number(m, "quantile"), (int)number(m, "sectors"),
-                           radius, &r));
+    RP_TRY(rp_swarm_roundness(&m->now, origin, number(m, "quantile"), (int)number(m, "sectors"),
+                              radius, &r));
     return PUT(r.mean, r.deviation, r.cos4, (double)r.empty);
 }
 
@@ -276,7 +276,7 @@ static rp_result measure_rest(measuring *m, rp_measured *out)
 static rp_result measure_volume(measuring *m, rp_measured *out)
 {
     rp_bulk b;
-    TRY(rp_swarm_bulk(&m->now, number(m, "y0"), &b));
+    RP_TRY(rp_swarm_bulk(&m->now, number(m, "y0"), &b));
     double rest = 0.0;
     for (int64_t i = 0; i < m->now.count; i++) {
         rest += m->now.volume[i];
@@ -353,7 +353,7 @@ static void velocity_of(const rp_swarm *c, int64_t i, double out[8])
 static rp_result measure_velocity(measuring *m, rp_measured *out)
 {
     const int64_t first = out->rows;
-    TRY(bin_means(m, 4, velocity_of, out));
+    RP_TRY(bin_means(m, 4, velocity_of, out));
     for (int64_t r = first; r < out->rows; r++) {
         double *speed = &out->value[r * out->columns + 6];
         *speed = sqrt(*speed);
@@ -382,7 +382,7 @@ static rp_result copy_columns(const rp_measured *from, rp_measured *out)
 static rp_result copy_file(measuring *m, const char *file, const char *want, rp_measured *out)
 {
     rp_measured *table;
-    TRY(rp_csv_read(m->def->folder, file, m->first, m->last, want, &table));
+    RP_TRY(rp_csv_read(m->def->folder, file, m->first, m->last, want, &table));
     const rp_result result = copy_columns(table, out);
     rp_measured_free(table);
     return result;
@@ -395,7 +395,7 @@ static rp_result measure_stats(measuring *m, rp_measured *out)
 
 static rp_result measure_energy(measuring *m, rp_measured *out)
 {
-    TRY(copy_file(m, "stats.csv", NULL, out));
+    RP_TRY(copy_file(m, "stats.csv", NULL, out));
     const int total = rp_measured_column(out, "total_J");
     for (int64_t r = 0; r < out->rows; r++) {
         double *row = out->value + r * out->columns;
@@ -411,7 +411,7 @@ static rp_result measure_discharge(measuring *m, rp_measured *out)
     static const char *const need[] = {"time_s", "mass_kg", "particles", "born", "removed"};
     enum { TIME, MASS, PARTICLES, BORN, REMOVED, NEEDS };
     rp_measured *table;
-    TRY(rp_csv_read(m->def->folder, "stats.csv", 0, m->last, NULL, &table));
+    RP_TRY(rp_csv_read(m->def->folder, "stats.csv", 0, m->last, NULL, &table));
     rp_result result = RP_OK;
     int at[NEEDS];
     for (int k = 0; k < NEEDS; k++) {
@@ -455,11 +455,11 @@ static rp_result measure_discharge(measuring *m, rp_measured *out)
 
 static rp_result measure_wall(measuring *m, rp_measured *out)
 {
-    TRY(copy_file(m, "forces.csv", text(m, "collider"), out));
+    RP_TRY(copy_file(m, "forces.csv", text(m, "collider"), out));
     if (out->rows == 0) { // its number, then
         char number[64];
         snprintf(number, sizeof number, "#%.60s", text(m, "collider"));
-        TRY(copy_file(m, "forces.csv", number, out));
+        RP_TRY(copy_file(m, "forces.csv", number, out));
     }
     if (out->rows == 0) {
         return rp_fail(RP_ERR_ARGUMENT, "%s/forces.csv has no collider '%s' in these frames",
@@ -635,14 +635,14 @@ static rp_moduli *read_moduli(const char *folder, int *count)
 static rp_result read_frame(const char *folder, int64_t frame, rp_swarm *out)
 {
     char path[PATH];
-    TRY(rp_run_frame_path(folder, frame, path, sizeof path));
+    RP_TRY(rp_run_frame_path(folder, frame, path, sizeof path));
     return rp_swarm_read(path, out);
 }
 
 static rp_result measure_frames(measuring *m, rp_measured *out)
 {
     if (m->what->since != NULL) {
-        TRY(read_frame(m->def->folder, (int64_t)number(m, m->what->since), &m->then));
+        RP_TRY(read_frame(m->def->folder, (int64_t)number(m, m->what->since), &m->then));
     }
     int count;
     rp_moduli *moduli = read_moduli(m->def->folder, &count);
@@ -675,7 +675,7 @@ rp_result rp_measure(const rp_measure_def *def, rp_measured **measured)
     if (m.what == NULL) {
         return RP_ERR_ARGUMENT;
     }
-    TRY(take_arguments(&m));
+    RP_TRY(take_arguments(&m));
     const int64_t last = rp_run_last_frame(def->folder);
     m.first = def->first == RP_LAST_FRAME ? last : def->first;
     m.last = def->last == RP_LAST_FRAME ? last : def->last;

@@ -45,7 +45,7 @@ void rp_swarm_free(rp_swarm *swarm)
 static rp_result read_column(const rp_frame *frame, const char *name, int comps, const int *place,
                              int to, double *scratch, int64_t count, double *out)
 {
-    TRY(rp_frame_read(frame, name, 0, count, scratch));
+    RP_TRY(rp_frame_read(frame, name, 0, count, scratch));
     for (int64_t i = 0; i < count; i++) {
         for (int c = 0; c < comps; c++) {
             out[i * to + place[c]] = scratch[i * comps + c];
@@ -59,8 +59,8 @@ static rp_result read_groups(const rp_frame *frame, double *scratch, rp_swarm *o
 {
     rp_frame_group *group;
     int groups;
-    TRY(rp_frame_read(frame, "group", 0, out->count, scratch));
-    TRY(rp_frame_groups(frame, &group, &groups));
+    RP_TRY(rp_frame_read(frame, "group", 0, out->count, scratch));
+    RP_TRY(rp_frame_groups(frame, &group, &groups));
     for (int64_t i = 0; i < out->count; i++) {
         const bool known = scratch[i] < (double)groups;
         out->mass[i] = known ? group[(int)scratch[i]].mass : NAN;
@@ -75,16 +75,16 @@ static rp_result read_all(const rp_frame *frame, double *scratch, rp_swarm *out)
     static const int same[] = {0, 1, 2, 3, 4, 5}, flat[] = {0, 1, 3};
     const int64_t n = out->count;
     const int dim = out->info.dimension;
-    TRY(rp_frame_read(frame, "position", 0, n, &out->x[0][0]));
-    TRY(read_column(frame, "velocity", dim, same, 3, scratch, n, &out->v[0][0]));
-    TRY(read_column(frame, "strain", dim == 2 ? 3 : 6, dim == 2 ? flat : same, 6, scratch, n,
-                    &out->strain[0][0]));
-    TRY(read_groups(frame, scratch, out));
-    TRY(rp_frame_read(frame, "id", 0, n, scratch));
+    RP_TRY(rp_frame_read(frame, "position", 0, n, &out->x[0][0]));
+    RP_TRY(read_column(frame, "velocity", dim, same, 3, scratch, n, &out->v[0][0]));
+    RP_TRY(read_column(frame, "strain", dim == 2 ? 3 : 6, dim == 2 ? flat : same, 6, scratch, n,
+                       &out->strain[0][0]));
+    RP_TRY(read_groups(frame, scratch, out));
+    RP_TRY(rp_frame_read(frame, "id", 0, n, scratch));
     for (int64_t i = 0; i < n; i++) {
         out->id[i] = (uint64_t)scratch[i];
     }
-    TRY(rp_frame_read(frame, "material", 0, n, scratch));
+    RP_TRY(rp_frame_read(frame, "material", 0, n, scratch));
     for (int64_t i = 0; i < n; i++) {
         out->material[i] = (uint16_t)scratch[i];
     }
@@ -114,7 +114,7 @@ rp_result rp_swarm_read(const char *path, rp_swarm *out)
 {
     rp_frame *frame;
     rp_frame_info info;
-    TRY(rp_frame_open(path, &frame));
+    RP_TRY(rp_frame_open(path, &frame));
     rp_frame_get_info(frame, &info);
     rp_result result = rp_swarm_make(info.particles, out);
     if (result == RP_OK) {

@@ -4,14 +4,6 @@
 
 #include <repose/repose.h>
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        const rp_result try_result_ = (call);                                                      \
-        if (try_result_ != RP_OK) {                                                                \
-            return try_result_;                                                                    \
-        }                                                                                          \
-    } while (0)
-
 typedef struct rp_moduli {
     double lambda, mu; // [Pa]
 } rp_moduli;
