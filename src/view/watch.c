@@ -340,10 +340,11 @@ static void note_frame(rp_watch *w)
 // Seconds until frame `frames`, as the last few went; negative: not yet known.
 static double time_left(const rp_watch *w, int64_t frames)
 {
-    if (w->seens < 2) {
+    // one frame says little, and less when it came after a pause
+    const int newest = w->seens - 1;
+    if (newest < 2 || w->seen[newest].at - w->seen[0].at < 1.0) {
         return -1.0;
     }
-    const int newest = w->seens - 1;
     const double each =
         (w->seen[newest].at - w->seen[0].at) / (double)(w->seen[newest].frame - w->seen[0].frame);
     const double left = each * (double)(frames - w->last) - (now() - w->seen[newest].at);
