@@ -568,7 +568,7 @@ class Runs(Case):
         return port, self.page(port)
 
     def test_a_run_is_paused_resumed_stopped_and_goes_on(self):
-        _, s = self.start(200)
+        _, s = self.start(600)
         s.wait("status", last=lambda n: n >= 2, state="running")
         s.send({"want": "pause"})
         s.wait("status", state="paused")
@@ -579,7 +579,7 @@ class Runs(Case):
         s.send({"want": "resume"})
         s.wait("status", state="running")
         at = s.wait("status", last=lambda n: n > still)
-        self.assertEqual(at["frames"], 200)
+        self.assertEqual(at["frames"], 600)
         s.send({"want": "stop"})
         stopped = s.wait("status", state="interrupted")
         self.assertTrue(stopped["can"]["go_on"])
@@ -587,7 +587,7 @@ class Runs(Case):
         s.send({"want": "resume"})
         s.wait("status", state="running")
         s.wait("status", state="finished", seconds=60 * SLOW)
-        self.assertEqual(len(os.listdir("heap-out/frames")), 202)
+        self.assertEqual(len(os.listdir("heap-out/frames")), 602)
         self.end()
 
     def test_ctrl_c_stops_and_saves(self):
@@ -616,7 +616,7 @@ class Runs(Case):
         self.end()
 
     def test_a_start_that_comes_to_nothing_leaves_the_run_that_was_shown(self):
-        self.write("heap.lua", heap(300).replace("dx = 0.02", 'dx = param("dx", 0.02)'))
+        self.write("heap.lua", heap(20000).replace("dx = 0.02", 'dx = param("dx", 0.02)'))
         s = self.page(self.view("heap.lua", "--threads", "1"))
         s.wait("status", state="running", last=lambda n: n >= 1)
         # what the scene itself refuses does not even stop it
@@ -656,7 +656,7 @@ class Runs(Case):
         self.end(status=128 + 9)
 
     def test_a_killed_server_does_not_take_the_run_along(self):
-        port, s = self.start(60)
+        port, s = self.start(300)
         s.send({"want": "pause"})
         s.wait("status", state="paused")
         self.server.kill()
