@@ -638,14 +638,13 @@ static rp_result particle(rp_frames *f, opener *o, const rp_message *m, json_t *
                           json_t **colored)
 {
     int64_t row;
+    RP_TRY(open_frame(o, f->most));
     if (m->want == RP_WANT_PICK) {
         rp_sheet *places;
         RP_TRY(sheet_of(f, o, "", &places));
         row = shoot(places, m);
         row = row >= 0 ? row * places->step : -1;
-        RP_TRY(open_frame(o, f->most));
     } else {
-        RP_TRY(open_frame(o, f->most));
         RP_TRY(find_id(o, m->id, &row));
     }
     if (row < 0) {

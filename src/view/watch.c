@@ -454,7 +454,6 @@ static void make_status(rp_watch *w, const rp_view_run *run)
                                   run->ours && run->active && !run->stopping, "stop",
                                   run->ours && run->active && !run->stopping, "go_on", o.can_go_on,
                                   "start", run->can_start));
-    json_object_set_new(json, "ours", json_boolean(run->ours));
     json_object_set_new(json, "notice", rp_json_text(run->notice));
     add_set(json, w);
     rp_parcel status = rp_parcel_text(json);

@@ -102,6 +102,13 @@ const look = page => page.evaluate(() => {
 // The largest difference of two pictures, 0 to 255. Depth, and with it shade, changes a little with what was seen so far.
 const differ = (a, b) => Math.max(...a.small.map((v, i) => Math.abs(v - b.small[i])));
 
+// Lost, and given back: not before the page has been told of the loss.
+const lose_context = page => page.evaluate(() => new Promise(done => {
+  const loss = repose.stage.gl.getExtension("WEBGL_lose_context");
+  repose.stage.canvas.addEventListener("webglcontextlost", () => setTimeout(() => { loss.restoreContext(); done(); }, 50), { once: true });
+  loss.loseContext();
+}));
+
 async function shot(page, name) {
   if (shots) { fs.mkdirSync(shots, { recursive: true }); await page.screenshot({ path: path.join(shots, `${name}.png`) }); }
 }
@@ -458,9 +465,7 @@ const parts = {
     await until(page, () => !repose.state.playing && repose.state.shown.frame === 12);
     await settle(page);
     const before = await look(page);
-    await page.evaluate(() => { window.loss = repose.stage.gl.getExtension("WEBGL_lose_context"); loss.loseContext(); });
-    await until(page, () => repose.stage.gl.isContextLost());
-    await page.evaluate(() => loss.restoreContext());
+    await lose_context(page);
     await until(page, () => !repose.stage.gl.isContextLost() && repose.stage.frame?.frame === 12);
     await settle(page);
     assert.ok(differ(await look(page), before) < 4, "the picture comes back as it was");
@@ -469,9 +474,7 @@ const parts = {
     await page.locator("#stage").focus();
     await page.keyboard.press(" ");
     await until(page, () => repose.state.playing);
-    await page.evaluate(() => { window.loss = repose.stage.gl.getExtension("WEBGL_lose_context"); loss.loseContext(); });
-    await until(page, () => repose.stage.gl.isContextLost());
-    await page.evaluate(() => loss.restoreContext());
+    await lose_context(page);
     await until(page, () => !repose.stage.gl.isContextLost() && repose.stage.frame);
     assert.equal(await page.getAttribute("#play", "aria-label"), "Play", "a lost connection ends it, and the button knows");
     assert.deepEqual(page.wrong, []);

@@ -407,7 +407,7 @@ function show_particle(message) {
     rows.push(dt, dd);
   };
   const by = message.colored;
-  if (by && !["id", "speed"].includes(by.name) && !get(by.name)?.values.every((v, _, all) => all.length === 1))
+  if (by && !["id", "speed"].includes(by.name) && get(by.name)?.values.length !== 1)
     put($("color").selectedOptions[0]?.textContent ?? by.name, by.label || `${number(by.value)} ${by.unit === "1" ? "" : by.unit}`, "what it is coloured by");
   const order = ["id", "position", "velocity"];
   const columns = [...message.columns].sort((a, b) => (order.indexOf(a.name) + 9) % 9 - (order.indexOf(b.name) + 9) % 9);
@@ -461,8 +461,8 @@ function pick(x, y) {
   const ray = stage.ray(x, y), p = stage.plane;
   state.id = null;
   state.looking = true;
-  link.send({ want: "pick", frame: state.shown.frame, color: state.color, from: ray.from, along: ray.along, spread: ray.spread,
-    plane: p ? [...p.normal, p.offset] : [0, 0, 0, 0] }) && state.open++;
+  order({ want: "pick", frame: state.shown.frame, color: state.color, from: ray.from, along: ray.along, spread: ray.spread,
+    plane: p ? [...p.normal, p.offset] : [0, 0, 0, 0] });
 }
 
 // ---- params ----
