@@ -160,116 +160,121 @@ void rp_delete(const rp_allocator *a, void *object, size_t bytes)
     }
 }
 
-// ---- the scratch arena ----
+// ---- the scratch memory ----
 
 enum {
     FIRST_BLOCK = 64 << 10,
     HEADER = RP_CACHE_LINE, // of a block; what it hands out starts behind it
 };
 
-struct rp_arena_block {
-    struct rp_arena_block *next;
+struct rp_scratch_block {
+    struct rp_scratch_block *next;
     size_t bytes; // behind the header
     size_t used;  // as it was when another block came into use
 };
 
-_Static_assert(sizeof(struct rp_arena_block) <= HEADER, "a block's data starts on a cache line");
+_Static_assert(sizeof(struct rp_scratch_block) <= HEADER, "a block's data starts on a cache line");
 
-// Sets no sentence: rp_arena_reset() does without.
-static struct rp_arena_block *new_block(const rp_allocator *a, size_t bytes)
+// Sets no sentence: rp_scratch_reset() does without.
+static struct rp_scratch_block *new_block(const rp_allocator *a, size_t bytes)
 {
-    struct rp_arena_block *block = NULL;
+    struct rp_scratch_block *block = NULL;
     if (!too_big(bytes)) {
         block = a->allocate(HEADER + bytes, RP_CACHE_LINE, a->context);
     }
     if (block != NULL) {
-        *block = (struct rp_arena_block){.bytes = bytes};
+        *block = (struct rp_scratch_block){.bytes = bytes};
     }
     return block;
 }
 
-static void free_blocks(rp_arena *arena)
+static void free_blocks(rp_scratch *scratch)
 {
-    const rp_allocator *a = arena->allocator;
-    for (struct rp_arena_block *block = arena->block, *next; block != NULL; block = next) {
+    const rp_allocator *a = scratch->allocator;
+    for (struct rp_scratch_block *block = scratch->block, *next; block != NULL; block = next) {
         next = block->next;
         a->release(block, HEADER + block->bytes, a->context);
     }
-    arena->block = NULL;
-    arena->used = 0;
+    scratch->block = NULL;
+    scratch->used = 0;
 }
 
-static size_t capacity_of(const rp_arena *arena)
+static size_t capacity_of(const rp_scratch *scratch)
 {
     size_t bytes = 0;
-    for (const struct rp_arena_block *block = arena->block; block != NULL; block = block->next) {
+    for (const struct rp_scratch_block *block = scratch->block; block != NULL;
+         block = block->next) {
         bytes += block->bytes;
     }
     return bytes;
 }
 
 // Puts a block with that much room in front.
-static bool use_block_with_room(rp_arena *arena, size_t bytes)
+static bool use_block_with_room(rp_scratch *scratch, size_t bytes)
 {
-    if (arena->block != NULL) {
-        if (bytes <= arena->block->bytes - arena->used) {
+    if (scratch->block != NULL) {
+        if (bytes <= scratch->block->bytes - scratch->used) {
             return true;
         }
-        arena->block->used = arena->used;
+        scratch->block->used = scratch->used;
     }
 
     // a full block may have an emptier one behind it, above all after a reset that could not merge
-    struct rp_arena_block **link = &arena->block;
+    struct rp_scratch_block **link = &scratch->block;
     while (*link != NULL && bytes > (*link)->bytes - (*link)->used) {
         link = &(*link)->next;
     }
-    struct rp_arena_block *block = *link;
+    struct rp_scratch_block *block = *link;
     if (block != NULL) {
         *link = block->next;
     } else {
-        const size_t half = capacity_of(arena) / 2;
-        block = new_block(arena->allocator, larger(bytes, larger(FIRST_BLOCK, whole_lines(half))));
+        const size_t half = capacity_of(scratch) / 2;
+        block =
+            new_block(scratch->allocator, larger(bytes, larger(FIRST_BLOCK, whole_lines(half))));
         if (block == NULL) {
             return false;
         }
     }
-    block->next = arena->block;
-    arena->block = block;
-    arena->used = block->used;
+    block->next = scratch->block;
+    scratch->block = block;
+    scratch->used = block->used;
     return true;
 }
 
-void rp_arena_init(rp_arena *arena, const rp_allocator *a) { *arena = (rp_arena){.allocator = a}; }
+void rp_scratch_init(rp_scratch *scratch, const rp_allocator *a)
+{
+    *scratch = (rp_scratch){.allocator = a};
+}
 
-void *rp_arena_get(rp_arena *arena, size_t bytes, const char *what)
+void *rp_scratch_get(rp_scratch *scratch, size_t bytes, const char *what)
 {
     // never nothing, so that two empty arrays are two places
     const size_t room = too_big(bytes) ? 0 : whole_lines(larger(bytes, 1));
-    if (room == 0 || !use_block_with_room(arena, room)) {
+    if (room == 0 || !use_block_with_room(scratch, room)) {
         out_of_memory(bytes, what);
         return NULL;
     }
-    char *memory = (char *)arena->block + HEADER + arena->used;
-    arena->used += room;
+    char *memory = (char *)scratch->block + HEADER + scratch->used;
+    scratch->used += room;
     return memory;
 }
 
-void rp_arena_reset(rp_arena *arena)
+void rp_scratch_reset(rp_scratch *scratch)
 {
-    arena->used = 0;
-    if (arena->block == NULL) {
+    scratch->used = 0;
+    if (scratch->block == NULL) {
         return;
     }
-    if (arena->block->next != NULL) {
-        struct rp_arena_block *merged = new_block(arena->allocator, capacity_of(arena));
+    if (scratch->block->next != NULL) {
+        struct rp_scratch_block *merged = new_block(scratch->allocator, capacity_of(scratch));
         if (merged != NULL) {
-            free_blocks(arena);
-            arena->block = merged;
+            free_blocks(scratch);
+            scratch->block = merged;
         }
     }
-    for (struct rp_arena_block *block = arena->block; block != NULL; block = block->next) {
+    for (struct rp_scratch_block *block = scratch->block; block != NULL; block = block->next) {
         block->used = 0;
     }
 }
 
-void rp_arena_free(rp_arena *arena) { free_blocks(arena); }
+void rp_scratch_free(rp_scratch *scratch) { free_blocks(scratch); }

@@ -1,4 +1,4 @@
-// Memory of a world: an allocator the host may replace, growing arrays, and a step's scratch arena.
+// Memory of a world: an allocator the host may replace, growing arrays, and a step's scratch.
 #pragma once
 
 #include "repose/base.h"
@@ -40,16 +40,16 @@ void rp_delete(const rp_allocator *a, void *object, size_t bytes);
 
 // Scratch memory of one step: bump allocation from blocks that are kept for the next step, so that
 // after the first steps a step allocates nothing. Not for use by several threads at once.
-typedef struct rp_arena {
+typedef struct rp_scratch {
     const rp_allocator *allocator;
-    struct rp_arena_block *block; // the one in use first
-    size_t used;                  // bytes of the block in use
-} rp_arena;
+    struct rp_scratch_block *block; // the one in use first
+    size_t used;                    // bytes of the block in use
+} rp_scratch;
 
-void rp_arena_init(rp_arena *arena, const rp_allocator *a);
+void rp_scratch_init(rp_scratch *scratch, const rp_allocator *a);
 // 64-byte aligned, not zeroed; NULL when there is no memory (rp_last_error() says so).
-void *rp_arena_get(rp_arena *arena, size_t bytes, const char *what);
+void *rp_scratch_get(rp_scratch *scratch, size_t bytes, const char *what);
 // Forget everything handed out. Merges the blocks into one, so that the next step needs no new one;
 // when even that cannot be had, the old blocks stay.
-void rp_arena_reset(rp_arena *arena);
-void rp_arena_free(rp_arena *arena);
+void rp_scratch_reset(rp_scratch *scratch);
+void rp_scratch_free(rp_scratch *scratch);

@@ -406,11 +406,11 @@ static void fill_wall(void *context, int64_t i, int thread)
 
 // An entry for every pair of a page and a collider that stands still; new ones are filled.
 static rp_result find_walls(rp_touches *t, rp_walls *walls, const rp_grid *grid, int threads,
-                            rp_arena *scratch)
+                            rp_scratch *scratch)
 {
     wall_job job = {.touches = t, .grid = grid};
     struct wall_order *order =
-        rp_arena_get(scratch, (size_t)t->pairs * sizeof *order, "walls to look at");
+        rp_scratch_get(scratch, (size_t)t->pairs * sizeof *order, "walls to look at");
     int64_t standing = 0, orders = 0;
     if (order == NULL) {
         return RP_ERR_MEMORY;
@@ -521,14 +521,14 @@ static rp_result find_near(const finding *f, rp_walls *walls, int threads)
 }
 
 rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
-                          int colliders, const rp_grid *grid, int threads, rp_arena *scratch)
+                          int colliders, const rp_grid *grid, int threads, rp_scratch *scratch)
 {
     RP_ASSERT(colliders <= COLLIDERS_MOST);
     const size_t pages = (size_t)grid->pages;
     finding f = {.collider = collider, .colliders = colliders, .grid = grid};
     *t = (rp_touches){.collider = collider};
-    t->page = rp_arena_get(scratch, pages * sizeof *t->page, "pages that touch colliders");
-    f.near = rp_arena_get(scratch, pages * sizeof *f.near, "pages that touch colliders");
+    t->page = rp_scratch_get(scratch, pages * sizeof *t->page, "pages that touch colliders");
+    f.near = rp_scratch_get(scratch, pages * sizeof *f.near, "pages that touch colliders");
     if (t->page == NULL || f.near == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -540,9 +540,9 @@ rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *col
         }
         t->pairs += t->page[p].count;
     }
-    t->near = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->near, "colliders of pages");
-    t->wall = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->wall, "colliders of pages");
-    t->given = rp_arena_get(scratch, (size_t)t->pairs * sizeof *t->given, "loads of colliders");
+    t->near = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->near, "colliders of pages");
+    t->wall = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->wall, "colliders of pages");
+    t->given = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->given, "loads of colliders");
     if (t->near == NULL || t->wall == NULL || t->given == NULL) {
         return RP_ERR_MEMORY;
     }

@@ -84,7 +84,7 @@ typedef struct rp_touches {
 
 // @param walls kept from step to step; NULL: nothing is remembered
 rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
-                          int colliders, const rp_grid *grid, int threads, rp_arena *scratch);
+                          int colliders, const rp_grid *grid, int threads, rp_scratch *scratch);
 
 // Contact at all nodes of a page that carry mass, colliders in turn.
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);

@@ -11,8 +11,8 @@ rp_result rp_set_init(rp_set *set, const rp_layout *layout, unsigned columns, co
     columns |= 1u << RP_COL_POSITION | 1u << RP_COL_GROUP | 1u << RP_COL_ID;
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if (columns >> c & 1) {
-            set->column[c].comps = (uint8_t)rp_field_comps(layout, c);
-            set->column[c].bytes = (uint8_t)rp_field_bytes(layout, c);
+            set->column[c].comps = (uint8_t)rp_layout_comps(layout, c);
+            set->column[c].bytes = (uint8_t)rp_layout_bytes(layout, c);
         }
     }
     return RP_OK;
@@ -34,10 +34,10 @@ rp_result rp_set_want(rp_set *set, rp_column_id id)
     if (column->comps > 0) {
         return RP_OK;
     }
-    const int comps = rp_field_comps(&set->layout, id), bytes = rp_field_bytes(&set->layout, id);
+    const int comps = rp_layout_comps(&set->layout, id), bytes = rp_layout_bytes(&set->layout, id);
     const size_t slots = (size_t)set->slots * (size_t)(comps * bytes);
     const size_t births = (size_t)set->inbox.count * (size_t)(comps * bytes);
-    RP_TRY(rp_buffer_reserve(&column->buffer, set->allocator, slots, 0, rp_field_table[id].name));
+    RP_TRY(rp_buffer_reserve(&column->buffer, set->allocator, slots, 0, rp_column_table[id].name));
     RP_TRY(rp_buffer_reserve(&set->inbox.column[id], set->allocator, births, 0,
                              "particles to be born"));
     if (slots > 0) {
@@ -70,7 +70,7 @@ double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int c
                     const rp_page *page)
 {
     const void *at = rp_set_at(set, column, slot, comp);
-    const rp_kind kind = rp_field_table[column].kind;
+    const rp_kind kind = rp_column_table[column].kind;
     if (kind != RP_KIND_POSITION) {
         return plain_value(at, kind, set->column[column].bytes);
     }
@@ -93,7 +93,7 @@ void rp_set_move(const rp_set *set, const rp_page *page, rp_local slot, const do
 
 double rp_set_birth_read(const rp_set *set, rp_column_id column, rp_local index, int comp)
 {
-    const rp_kind kind = rp_field_table[column].kind;
+    const rp_kind kind = rp_column_table[column].kind;
     const int bytes = kind == RP_KIND_POSITION ? 8 : set->column[column].bytes;
     return plain_value(rp_set_birth(set, column, index, comp), kind, bytes);
 }
@@ -141,7 +141,7 @@ rp_result rp_set_reserve_births(rp_set *set, rp_local count)
 void rp_set_birth_value(rp_set *set, rp_column_id column, rp_local index, int comp, double value)
 {
     void *at = rp_set_birth(set, column, index, comp);
-    switch (rp_field_table[column].kind) {
+    switch (rp_column_table[column].kind) {
     case RP_KIND_U16:
         *(uint16_t *)at = (uint16_t)value;
         break;

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/memory.h"
-#include "core/fields.h"
+#include "core/columns.h"
 
 // Constant per source of particles: a u16 column replaces mass, volume, material and field.
 typedef struct rp_group {

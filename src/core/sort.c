@@ -480,7 +480,7 @@ static rp_result reserve_columns(rp_set *set, rp_local slots, rp_local pages)
             // a little more than needed: a spreading heap needs a few more slots at every sort
             RP_TRY(rp_buffer_reserve(&column->buffer, set->allocator,
                                      slot_bytes * ((size_t)slots / 16 * 17 + 1024),
-                                     slot_bytes * (size_t)set->slots, rp_field_table[c].name));
+                                     slot_bytes * (size_t)set->slots, rp_column_table[c].name));
         }
     }
     const size_t page_bytes = (size_t)pages * sizeof(rp_page);

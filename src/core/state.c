@@ -98,8 +98,8 @@ rp_result rp_state_measure(const rp_state_header *h, const rp_state_entry *entry
     view->page_at = part(&end, (size_t)h->pages * sizeof(rp_state_page));
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if (h->columns >> c & 1) {
-            const size_t comps = (size_t)rp_field_comps(&view->layout, c);
-            const size_t bytes = (size_t)rp_field_bytes(&view->layout, c);
+            const size_t comps = (size_t)rp_layout_comps(&view->layout, c);
+            const size_t bytes = (size_t)rp_layout_bytes(&view->layout, c);
             const size_t birth = c == RP_COL_POSITION ? sizeof(double) : bytes;
             view->slots_at[c] = part(&end, (size_t)h->slots * comps * bytes);
             view->births_at[c] = part(&end, (size_t)h->births * comps * birth);

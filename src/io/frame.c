@@ -18,7 +18,7 @@ const rp_frame_number rp_frame_number_table[RP_FRAME_NUMBERS] = {
 rp_h5_type rp_frame_type(const rp_layout *layout, rp_column_id column)
 {
     const bool single = layout->precision == RP_SINGLE;
-    switch (rp_field_table[column].kind) {
+    switch (rp_column_table[column].kind) {
     case RP_KIND_U16:
         return RP_H5_U16;
     case RP_KIND_U64:
@@ -33,7 +33,7 @@ rp_h5_type rp_frame_type(const rp_layout *layout, rp_column_id column)
 
 int rp_frame_comps(const rp_layout *layout, rp_column_id column)
 {
-    return rp_field_table[column].comps == RP_SCALAR ? 0 : rp_field_comps(layout, column);
+    return rp_column_table[column].comps == RP_SCALAR ? 0 : rp_layout_comps(layout, column);
 }
 
 bool rp_frame_is_entry_name(const char *name)

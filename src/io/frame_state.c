@@ -60,7 +60,7 @@ static void count_columns(reader *r)
     r->header.columns = 1 << RP_COL_POSITION;
     for (int c = 0; c < RP_COL_COUNT; c++) {
         char path[RP_FRAME_PATH];
-        snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_field_table[c].name);
+        snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_column_table[c].name);
         if (c != RP_COL_POSITION && rp_h5_has(r->h5, path)) {
             r->header.columns |= 1 << c;
         }
@@ -210,7 +210,7 @@ static rp_result read_rows(reader *r, const rp_h5_spec *spec, rp_column_id colum
 static rp_result read_column(reader *r, rp_column_id column)
 {
     char path[RP_FRAME_PATH];
-    snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_field_table[column].name);
+    snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_column_table[column].name);
     const rp_h5_spec spec = {.path = path,
                              .type = rp_frame_type(&r->view.layout, column),
                              .rows = (uint64_t)r->frame->info.particles,

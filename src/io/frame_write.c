@@ -94,13 +94,13 @@ static void put_column(writer *w, const column *c)
 static void put_field(writer *w, rp_column_id id)
 {
     char path[RP_FRAME_PATH];
-    snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_field_table[id].name);
+    snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_column_table[id].name);
     const column c = {.spec = {.path = path,
                                .type = rp_frame_type(&w->view.layout, id),
                                .rows = (uint64_t)w->particles,
                                .comps = rp_frame_comps(&w->view.layout, id),
-                               .unit = rp_field_table[id].unit,
-                               .description = rp_field_table[id].sentence},
+                               .unit = rp_column_table[id].unit,
+                               .description = rp_column_table[id].sentence},
                       .id = id,
                       .fill = fill_stored};
     put_column(w, &c);

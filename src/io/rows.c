@@ -63,8 +63,8 @@ static inline void copy_number(void *to, const void *from, int bytes)
 // Where a number of a slot is, from the start of the state.
 static size_t slot_at(const rp_state_view *view, rp_column_id column, int32_t slot, int comp)
 {
-    const size_t comps = (size_t)rp_field_comps(&view->layout, column);
-    const size_t bytes = (size_t)rp_field_bytes(&view->layout, column);
+    const size_t comps = (size_t)rp_layout_comps(&view->layout, column);
+    const size_t bytes = (size_t)rp_layout_bytes(&view->layout, column);
     const size_t tile = (size_t)slot / RP_LANES, lane = (size_t)slot % RP_LANES;
     return view->slots_at[column] + ((tile * comps + (size_t)comp) * RP_LANES + lane) * bytes;
 }
@@ -72,16 +72,16 @@ static size_t slot_at(const rp_state_view *view, rp_column_id column, int32_t sl
 // Births are rows already.
 static size_t birth_at(const rp_state_view *view, rp_column_id column, int32_t birth)
 {
-    const size_t comps = (size_t)rp_field_comps(&view->layout, column);
+    const size_t comps = (size_t)rp_layout_comps(&view->layout, column);
     const size_t bytes =
-        column == RP_COL_POSITION ? sizeof(double) : (size_t)rp_field_bytes(&view->layout, column);
+        column == RP_COL_POSITION ? sizeof(double) : (size_t)rp_layout_bytes(&view->layout, column);
     return view->births_at[column] + (size_t)birth * comps * bytes;
 }
 
 void rp_rows_gather(const rp_state_view *view, rp_column_id column, rp_stretch part, void *rows)
 {
-    const int comps = rp_field_comps(&view->layout, column);
-    const int bytes = rp_field_bytes(&view->layout, column);
+    const int comps = rp_layout_comps(&view->layout, column);
+    const int bytes = rp_layout_bytes(&view->layout, column);
     if (part.page == NULL) {
         memcpy(rows, rp_state_at(view, birth_at(view, column, part.first)),
                (size_t)part.count * (size_t)(comps * bytes));
@@ -99,8 +99,8 @@ void rp_rows_gather(const rp_state_view *view, rp_column_id column, rp_stretch p
 void rp_rows_scatter(const rp_state_view *view, rp_column_id column, rp_stretch part,
                      const void *rows, void *state)
 {
-    const int comps = rp_field_comps(&view->layout, column);
-    const int bytes = rp_field_bytes(&view->layout, column);
+    const int comps = rp_layout_comps(&view->layout, column);
+    const int bytes = rp_layout_bytes(&view->layout, column);
     if (part.page == NULL) {
         memcpy((char *)state + birth_at(view, column, part.first), rows,
                (size_t)part.count * (size_t)(comps * bytes));

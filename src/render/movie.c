@@ -54,7 +54,7 @@ static void picture_path(const movie *m, int64_t index, char out[RP_SHOW_PATH])
 static void describe(const movie *m, char *out, size_t size)
 {
     const rp_render_def *d = &m->render->def;
-    const rp_view *v = &m->render->shot.view;
+    const rp_camera *v = &m->render->shot.camera;
     const rp_quantity *q = &m->render->quantity;
     snprintf(
         out, size,

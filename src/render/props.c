@@ -32,14 +32,15 @@ static bool is_plane(const rp_surface *s) { return s->vertices == 4 && s->triang
 
 // A slope was drawn when the run began, and does not know how far the sand would go: a rectangle
 // that has all there is to see above it, in the frame of the collider.
-static void stretch(const rp_view *view, const rp_pose *pose, const rp_surface *s, float out[4][3])
+static void stretch(const rp_camera *camera, const rp_pose *pose, const rp_surface *s,
+                    float out[4][3])
 {
     const double back[4] = {-pose->rotation[0], -pose->rotation[1], -pose->rotation[2],
                             pose->rotation[3]};
     double to[3], middle[3], reach = 0.0, height = 0.0;
     for (int a = 0; a < 3; a++) {
-        to[a] = 0.5 * (view->lower[a] + view->upper[a]) - pose->position[a];
-        reach = hypot(reach, 0.6 * (view->upper[a] - view->lower[a]));
+        to[a] = 0.5 * (camera->lower[a] + camera->upper[a]) - pose->position[a];
+        reach = hypot(reach, 0.6 * (camera->upper[a] - camera->lower[a]));
     }
     rotate(back, to, middle);
     for (int a = 0; a < 3; a++) {
@@ -98,16 +99,16 @@ static vec color_of(const rp_record_collider *c)
 
 // From the front depth is not seen, but things that stand out would shade a slice of sand: they
 // keep their order and become thin. Glass shades nothing, and is seen by its depth.
-static float squeezed(const rp_view *view, float z)
+static float squeezed(const rp_camera *camera, float z)
 {
-    const float most = 0.04f * (float)tan(0.5 * view->fov); // a fiftieth of the picture's height
+    const float most = 0.04f * (float)tan(0.5 * camera->fov); // a fiftieth of the picture's height
     return most * z / (fabsf(z) + most);
 }
 
-static bool make_prop(const rp_record *record, int index, const rp_view *view, double begin,
+static bool make_prop(const rp_record *record, int index, const rp_camera *camera, double begin,
                       double end, rp_prop *p)
 {
-    const rp_scale scale = rp_shot_scale(view);
+    const rp_scale scale = rp_shot_scale(camera);
     const rp_record_collider *c = rp_record_collider_at(record, index);
     const size_t vertices = (size_t)c->surface.vertices, triangles = (size_t)c->surface.triangles;
     const int times = c->moves && end > begin ? 2 : 1;
@@ -122,13 +123,13 @@ static bool make_prop(const rp_record *record, int index, const rp_view *view, d
         const bool slope = is_plane(&c->surface) && c->look == RP_LOOK_SOLID &&
                            faces_up(&pose, c->surface.normal[0]);
         if (slope) {
-            stretch(view, &pose, &c->surface, plate);
+            stretch(camera, &pose, &c->surface, plate);
         }
         for (size_t i = 0; i < vertices && p->vertex[k] != NULL; i++) {
             double x[3];
             rp_props_place(&pose, slope ? plate[i] : c->surface.vertex[i], x);
             vec at = rp_scale_place(&scale, x);
-            at.z = view->parallel && !p->glass ? squeezed(view, at.z) : at.z;
+            at.z = camera->parallel && !p->glass ? squeezed(camera, at.z) : at.z;
             memcpy(p->vertex[k][i], (float[4]){at.x, at.y, at.z, 0.0f}, 4 * sizeof(float));
         }
     }
@@ -149,8 +150,8 @@ static bool make_prop(const rp_record *record, int index, const rp_view *view, d
     return true;
 }
 
-rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t frame, double frames,
-                        rp_prop **out, int *props)
+rp_result rp_props_make(const rp_record *record, const rp_camera *camera, int64_t frame,
+                        double frames, rp_prop **out, int *props)
 {
     rp_record_info info;
     rp_record_get_info(record, &info);
@@ -162,11 +163,11 @@ rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t fr
         if (i == ground || c->look == RP_LOOK_HIDDEN || c->surface.triangles == 0) {
             continue;
         }
-        if (view->parallel && c->look == RP_LOOK_SOLID && is_plane(&c->surface)) {
+        if (camera->parallel && c->look == RP_LOOK_SOLID && is_plane(&c->surface)) {
             continue; // a cut
         }
         const double at = (double)frame, half = 0.5 * frames;
-        if (!make_prop(record, i, view, at - half, at + half, &(*out)[(*props)++])) {
+        if (!make_prop(record, i, camera, at - half, at + half, &(*out)[(*props)++])) {
             rp_props_free(*out, *props);
             *out = NULL;
         }
@@ -175,11 +176,11 @@ rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t fr
                         : rp_fail(RP_ERR_MEMORY, "no memory for the colliders of a picture");
 }
 
-int rp_props_cuts(const rp_record *record, const rp_view *view, int64_t frame,
+int rp_props_cuts(const rp_record *record, const rp_camera *camera, int64_t frame,
                   rp_cut cut[RP_CUTS_MOST])
 {
     const double thick = 0.04; // of the picture's height
-    const rp_scale scale = rp_shot_scale(view);
+    const rp_scale scale = rp_shot_scale(camera);
     const int ground = rp_props_ground(record);
     rp_record_info info;
     int cuts = 0;
@@ -197,7 +198,7 @@ int rp_props_cuts(const rp_record *record, const rp_view *view, int64_t frame,
         cut[cuts++] = (rp_cut){.point = rp_scale_place(&scale, x),
                                .normal = {(float)n[0], (float)n[1], (float)n[2]},
                                .color = color_of(c),
-                               .deep = (float)(2.0 * thick * tan(0.5 * view->fov))};
+                               .deep = (float)(2.0 * thick * tan(0.5 * camera->fov))};
     }
     return cuts;
 }

@@ -12,10 +12,10 @@ int rp_props_ground(const rp_record *record);
 // without end go as far as what there is to see.
 // @param frames for how many frames the shutter is open; 0: it is quick
 // @param[out] prop released with rp_props_free(); NULL on failure
-rp_result rp_props_make(const rp_record *record, const rp_view *view, int64_t frame, double frames,
-                        rp_prop **prop, int *props);
+rp_result rp_props_make(const rp_record *record, const rp_camera *camera, int64_t frame,
+                        double frames, rp_prop **prop, int *props);
 // Half-spaces other than the ground, as a slice shows them. @return how many
-int rp_props_cuts(const rp_record *record, const rp_view *view, int64_t frame,
+int rp_props_cuts(const rp_record *record, const rp_camera *camera, int64_t frame,
                   rp_cut cut[RP_CUTS_MOST]);
 void rp_props_free(rp_prop *prop, int props);
 

@@ -93,9 +93,9 @@ static rp_result check_def(const rp_render_def *def)
 static rp_shot make_shot(const rp_render_def *def)
 {
     rp_shot shot = {.mood = RP_MOOD_SUN};
-    shot.view.width = def->width;
-    shot.view.height = def->height;
-    shot.view.fov = def->fov > 0.0 ? def->fov : FOV;
+    shot.camera.width = def->width;
+    shot.camera.height = def->height;
+    shot.camera.fov = def->fov > 0.0 ? def->fov : FOV;
     shot.effort.samples = def->samples > 0 ? def->samples : def->preview ? 1 : 64;
     shot.effort.bounces = 2;
     shot.effort.quick = def->preview;
@@ -136,7 +136,7 @@ rp_result rp_render_points(const double *position, const uint64_t *id, int64_t c
     const double radius = def->radius > 0.0 ? def->radius : rp_crowd_radius(&crowd);
     rp_shot shot = make_shot(def);
     if (result == RP_OK) {
-        result = rp_show_view(def, &crowd, radius, &shot.view);
+        result = rp_show_view(def, &crowd, radius, &shot.camera);
     }
     if (result == RP_OK) {
         result = rp_shot_take(&shot, &crowd, NULL, 0, radius, rgb);
@@ -233,9 +233,9 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
     RP_TRY(rp_show_read(render, path, &crowd));
     rp_result result = RP_OK;
     if (render->record != NULL) {
-        shot.cuts = rp_props_cuts(render->record, &shot.view, frame, shot.cut);
+        shot.cuts = rp_props_cuts(render->record, &shot.camera, frame, shot.cut);
         result =
-            rp_props_make(render->record, &shot.view, frame, render->def.shutter, &prop, &props);
+            rp_props_make(render->record, &shot.camera, frame, render->def.shutter, &prop, &props);
     }
     if (result == RP_OK) {
         result = rp_shot_take(&shot, &crowd, prop, props, 0.0, rgb);

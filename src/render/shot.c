@@ -13,7 +13,7 @@ vec rp_scale_place(const rp_scale *s, const double x[3])
 
 static vec to_vec(const double x[3]) { return (vec){(float)x[0], (float)x[1], (float)x[2]}; }
 
-rp_scale rp_shot_scale(const rp_view *v)
+rp_scale rp_shot_scale(const rp_camera *v)
 {
     rp_scale s = {.unit = 0.0};
     for (int a = 0; a < 3; a++) {
@@ -23,9 +23,9 @@ rp_scale rp_shot_scale(const rp_view *v)
     return s;
 }
 
-static rp_lens lens_of(const rp_view *v, const rp_scale *s)
+static rp_lens lens_of(const rp_camera *v, const rp_scale *s)
 {
-    const rp_axes a = rp_view_axes(v->eye, v->look);
+    const rp_axes a = rp_camera_axes(v->eye, v->look);
     rp_lens lens = {.width = v->width, .height = v->height, .eye = rp_scale_place(s, v->eye)};
     lens.right = to_vec(a.right);
     lens.up = to_vec(a.up);
@@ -75,7 +75,7 @@ static rp_ground make_ground(const rp_shot *shot, const rp_scale *s)
 {
     rp_ground g = {
         .there = true, .normal = {0.0f, 1.0f, 0.0f}, .color = vec_of(shot->ground_color)};
-    g.point = rp_scale_place(s, shot->has_ground ? shot->ground_point : shot->view.lower);
+    g.point = rp_scale_place(s, shot->has_ground ? shot->ground_point : shot->camera.lower);
     if (shot->has_ground) {
         g.normal = to_vec(shot->ground_normal);
     }
@@ -86,7 +86,7 @@ static rp_ground make_ground(const rp_shot *shot, const rp_scale *s)
 static void make_cuts(const rp_shot *shot, const rp_ground *ground, rp_lens *lens,
                       rp_cut cut[RP_CUTS_MOST + 1])
 {
-    lens->parallel = shot->view.parallel;
+    lens->parallel = shot->camera.parallel;
     if (!lens->parallel) {
         return;
     }
@@ -103,8 +103,8 @@ static void make_cuts(const rp_shot *shot, const rp_ground *ground, rp_lens *len
 rp_result rp_shot_take(const rp_shot *shot, rp_crowd *crowd, const rp_prop *prop, int props,
                        double radius, unsigned char *rgb)
 {
-    const rp_scale s = rp_shot_scale(&shot->view);
-    rp_lens lens = lens_of(&shot->view, &s);
+    const rp_scale s = rp_shot_scale(&shot->camera);
+    rp_lens lens = lens_of(&shot->camera, &s);
     lens.flat = crowd->flat;
     lens.horizon = shot->horizon;
     const rp_ground ground = make_ground(shot, &s);

@@ -1,12 +1,12 @@
 // A picture from a crowd: onto the stage, light, tone.
 #pragma once
 
+#include "render/camera.h"
 #include "render/crowd.h"
 #include "render/trace.h"
-#include "render/view.h"
 
 typedef struct rp_shot {
-    rp_view view;
+    rp_camera camera;
     rp_effort effort;
     rp_mood mood;
     double shutter;  // for how long it is open, around the time of the frame [s]
@@ -22,7 +22,7 @@ typedef struct rp_shot {
 typedef struct rp_scale {
     double origin[3], unit;
 } rp_scale;
-rp_scale rp_shot_scale(const rp_view *view);
+rp_scale rp_shot_scale(const rp_camera *camera);
 vec rp_scale_place(const rp_scale *scale, const double x[3]);
 
 // @param prop on the stage of this shot

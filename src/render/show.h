@@ -41,4 +41,4 @@ rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHO
 rp_result rp_show_survey(rp_render *render);
 // The view that shows all of the crowd, and then what the def wants of it.
 rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double radius,
-                       rp_view *view);
+                       rp_camera *camera);

@@ -41,15 +41,15 @@ rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHO
 }
 
 // The view that shows all of the crowd, and then what the caller wants of it.
-rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double radius, rp_view *v)
+rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double radius, rp_camera *v)
 {
     rp_crowd_bounds(crowd, v->lower, v->upper);
     double corner[2][3];
     memcpy(corner[0], v->lower, sizeof corner[0]);
     memcpy(corner[1], v->upper, sizeof corner[1]);
     const bool empty = crowd->count == 0;
-    RP_TRY(rp_view_aim(v, (const double(*)[3])(empty ? corner : crowd->point),
-                       empty ? 2 : crowd->count, radius, crowd->flat));
+    RP_TRY(rp_camera_aim(v, (const double(*)[3])(empty ? corner : crowd->point),
+                         empty ? 2 : crowd->count, radius, crowd->flat));
     // a slice is seen as it is, unless somebody wants a lens
     v->parallel = crowd->flat && !def->has_eye && !def->has_look && def->fov == 0.0;
     double apart = 0.0;
@@ -280,12 +280,13 @@ rp_result rp_show_survey(rp_render *render)
         survey_props(render, &s.crowd);
         double radius = render->def.radius > 0.0 ? render->def.radius : s.radius;
         radius = radius > 0.0 ? radius : rp_crowd_radius(&s.crowd);
-        rp_view *view = &render->shot.view;
+        rp_camera *camera = &render->shot.camera;
         if (render->def.legend) {
-            view->free_right =
-                (double)rp_legend_width(view->width, view->height, &render->quantity) / view->width;
+            camera->free_right =
+                (double)rp_legend_width(camera->width, camera->height, &render->quantity) /
+                camera->width;
         }
-        result = rp_show_view(&render->def, &s.crowd, radius, view);
+        result = rp_show_view(&render->def, &s.crowd, radius, camera);
     }
     rp_crowd_free(&s.crowd);
     free(s.value);

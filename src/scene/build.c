@@ -16,33 +16,33 @@ rp_scene_world_def rp_default_scene_world_def(void)
 
 static const char *method_of(const rp_scene *scene)
 {
-    const scene_record *said = scene->said;
+    const scene_call *said = scene->said;
     const scene_key *key = &said->word->key[rp_scene_key_index(said->word, "method")];
-    return scene->method != NULL ? scene->method : key->choices[rp_record_choice(said, "method")];
+    return scene->method != NULL ? scene->method : key->choices[rp_call_choice(said, "method")];
 }
 
 void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
 {
-    const scene_record *camera = rp_record_find(scene->first, "camera");
-    const scene_record *output = rp_record_find(scene->first, "output");
+    const scene_call *camera = rp_call_find(scene->first, "camera");
+    const scene_call *output = rp_call_find(scene->first, "output");
     *out = (rp_scene_info){
         .title = scene->title,
         .dimension = scene->dimension,
-        .precision = (rp_precision)rp_record_choice(scene->said, "precision"),
-        .order = rp_record_choice(scene->said, "order") + 1,
-        .gradient = (rp_gradient)rp_record_choice(scene->said, "gradient"),
-        .energy = rp_record_boolean(output, "energy"),
+        .precision = (rp_precision)rp_call_choice(scene->said, "precision"),
+        .order = rp_call_choice(scene->said, "order") + 1,
+        .gradient = (rp_gradient)rp_call_choice(scene->said, "gradient"),
+        .energy = rp_call_boolean(output, "energy"),
         .method = method_of(scene),
-        .frames = rp_record_integer(scene->said, "frames"),
-        .fps = rp_record_number(scene->said, "fps"),
-        .settle = rp_record_number(scene->said, "settle"),
-        .state = (rp_frame_state)rp_record_choice(output, "state"),
+        .frames = rp_call_integer(scene->said, "frames"),
+        .fps = rp_call_number(scene->said, "fps"),
+        .settle = rp_call_number(scene->said, "settle"),
+        .state = (rp_frame_state)rp_call_choice(output, "state"),
         .has_camera = camera != NULL,
     };
     if (camera != NULL) {
-        memcpy(out->eye, rp_record_vector(camera, "eye"), sizeof out->eye);
-        memcpy(out->look_at, rp_record_vector(camera, "look_at"), sizeof out->look_at);
-        out->fov = DEGREE * rp_record_number(camera, "fov");
+        memcpy(out->eye, rp_call_vector(camera, "eye"), sizeof out->eye);
+        memcpy(out->look_at, rp_call_vector(camera, "look_at"), sizeof out->look_at);
+        out->fov = DEGREE * rp_call_number(camera, "fov");
     }
 }
 
@@ -50,44 +50,44 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
 // from 1.
 static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *def)
 {
-    const scene_record *said = scene->said;
+    const scene_call *said = scene->said;
     rp_world_def w = rp_default_world_def();
     w.dimension = scene->dimension;
-    w.precision = (rp_precision)rp_record_choice(said, "precision");
-    w.order = rp_record_choice(said, "order") + 1;
+    w.precision = (rp_precision)rp_call_choice(said, "precision");
+    w.order = rp_call_choice(said, "order") + 1;
     w.gradient =
-        def->gradient != NULL ? *def->gradient : (rp_gradient)rp_record_choice(said, "gradient");
-    w.dx = rp_record_number(said, "dx");
-    w.fps = rp_record_number(said, "fps");
-    w.cfl = rp_record_number(said, "cfl");
-    w.elastic_share = rp_record_number(said, "elastic_share");
-    w.energy = rp_record_boolean(rp_record_find(scene->first, "output"), "energy");
-    if (rp_record_value(said, "acceleration")->kind != 0) {
+        def->gradient != NULL ? *def->gradient : (rp_gradient)rp_call_choice(said, "gradient");
+    w.dx = rp_call_number(said, "dx");
+    w.fps = rp_call_number(said, "fps");
+    w.cfl = rp_call_number(said, "cfl");
+    w.elastic_share = rp_call_number(said, "elastic_share");
+    w.energy = rp_call_boolean(rp_call_find(scene->first, "output"), "energy");
+    if (rp_call_value(said, "acceleration")->kind != 0) {
         w.acceleration = rp_scene_vector_field(said, "acceleration");
     }
-    w.seed = (uint64_t)rp_record_integer(said, "seed");
+    w.seed = (uint64_t)rp_call_integer(said, "seed");
     w.threads = def->threads;
     w.allocator = def->allocator;
     w.memory = def->memory;
     w.plan = def->plan;
 
-    const scene_value *transfer = rp_record_value(said, "transfer");
+    const scene_value *transfer = rp_call_value(said, "transfer");
     if (transfer->kind == TAKES_TABLE) {
         w.transfer = RP_FLIP;
-        w.flip = rp_record_number(transfer->record, "flip");
+        w.flip = rp_call_number(transfer->call, "flip");
     } else {
         w.transfer = (rp_transfer)transfer->choice;
     }
-    const scene_value *gravity = rp_record_value(said, "gravity");
+    const scene_value *gravity = rp_call_value(said, "gravity");
     if (gravity->kind == TAKES_FUNCTION) {
         w.gravity_of_time = rp_scene_vector_of_time(said, "gravity");
     } else {
         memcpy(w.gravity, gravity->vector, sizeof w.gravity);
     }
-    if (rp_record_value(said, "dt_max")->kind != 0) {
-        w.dt_max = rp_record_number(said, "dt_max");
+    if (rp_call_value(said, "dt_max")->kind != 0) {
+        w.dt_max = rp_call_number(said, "dt_max");
     }
-    const scene_record *domain = rp_record_find(scene->first, "domain");
+    const scene_call *domain = rp_call_find(scene->first, "domain");
     for (int a = 0; a < scene->dimension && domain != NULL; a++) {
         w.period[a] = rp_scene_period(scene, domain, a);
     }
@@ -97,36 +97,36 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
 // Materials
 // ------------------------------------------------------------------------------------------------------
 
-static void describe_friction(const scene_record *r, rp_material_def *def)
+static void describe_friction(const scene_call *r, rp_material_def *def)
 {
-    const scene_value *hardening = rp_record_value(r, "hardening");
+    const scene_value *hardening = rp_call_value(r, "hardening");
     def->hardening = hardening->kind == TAKES_TABLE;
     if (def->hardening) {
-        def->hardening_h[0] = DEGREE * rp_record_number(hardening->record, "h0");
-        def->hardening_h[1] = DEGREE * rp_record_number(hardening->record, "h1");
-        def->hardening_h[2] = rp_record_number(hardening->record, "h2");
-        def->hardening_h[3] = DEGREE * rp_record_number(hardening->record, "h3");
+        def->hardening_h[0] = DEGREE * rp_call_number(hardening->call, "h0");
+        def->hardening_h[1] = DEGREE * rp_call_number(hardening->call, "h1");
+        def->hardening_h[2] = rp_call_number(hardening->call, "h2");
+        def->hardening_h[3] = DEGREE * rp_call_number(hardening->call, "h3");
     }
-    if (rp_record_value(r, "friction_coefficient")->kind != 0) {
-        def->friction_coefficient = rp_record_number(r, "friction_coefficient");
+    if (rp_call_value(r, "friction_coefficient")->kind != 0) {
+        def->friction_coefficient = rp_call_number(r, "friction_coefficient");
     } else {
-        def->friction_angle = DEGREE * rp_record_number(r, "friction_angle");
-        def->yield_fit = (rp_yield_fit)rp_record_choice(r, "yield_fit");
+        def->friction_angle = DEGREE * rp_call_number(r, "friction_angle");
+        def->yield_fit = (rp_yield_fit)rp_call_choice(r, "yield_fit");
     }
 }
 
-static rp_result add_material(rp_world *world, const scene_record *r, rp_material *out)
+static rp_result add_material(rp_world *world, const scene_call *r, rp_material *out)
 {
     const bool sand = strcmp(r->word->name, "material.sand") == 0;
     rp_material_def def = sand ? rp_default_sand_def() : rp_default_elastic_def();
-    snprintf(def.name, sizeof def.name, "%s", rp_record_text(r, "name"));
-    def.density = rp_record_number(r, "density");
-    def.young = rp_record_number(r, "young");
-    def.poisson = rp_record_number(r, "poisson");
+    snprintf(def.name, sizeof def.name, "%s", rp_call_text(r, "name"));
+    def.density = rp_call_number(r, "density");
+    def.young = rp_call_number(r, "young");
+    def.poisson = rp_call_number(r, "poisson");
     if (sand) {
         describe_friction(r, &def);
-        def.cohesion = rp_record_number(r, "cohesion");
-        def.volume_correction = rp_record_boolean(r, "volume_correction");
+        def.cohesion = rp_call_number(r, "cohesion");
+        def.volume_correction = rp_call_boolean(r, "volume_correction");
     }
     return rp_world_add_material(world, &def, out);
 }
@@ -134,81 +134,81 @@ static rp_result add_material(rp_world *world, const scene_record *r, rp_materia
 // Particles and colliders
 // ----------------------------------------------------------------------------------------
 
-static rp_result add_particles(rp_world *world, const scene_record *r, const rp_material *materials)
+static rp_result add_particles(rp_world *world, const scene_call *r, const rp_material *materials)
 {
     rp_particles_def def = rp_default_particles_def();
-    def.material = materials[rp_record_value(r, "material")->record->index];
-    def.shape = rp_record_value(r, "shape")->record->shape;
-    def.spacing = rp_record_number(r, "spacing");
-    def.sampling = (rp_sampling)rp_record_choice(r, "sampling");
-    def.jitter = rp_record_number(r, "jitter");
-    def.prestress = (rp_prestress)rp_record_choice(r, "prestress");
-    const scene_value *velocity = rp_record_value(r, "velocity");
+    def.material = materials[rp_call_value(r, "material")->call->index];
+    def.shape = rp_call_value(r, "shape")->call->shape;
+    def.spacing = rp_call_number(r, "spacing");
+    def.sampling = (rp_sampling)rp_call_choice(r, "sampling");
+    def.jitter = rp_call_number(r, "jitter");
+    def.prestress = (rp_prestress)rp_call_choice(r, "prestress");
+    const scene_value *velocity = rp_call_value(r, "velocity");
     if (velocity->kind == TAKES_FUNCTION) {
         def.velocity_of_place = rp_scene_vector_of_place(r, "velocity");
     } else {
         memcpy(def.velocity, velocity->vector, sizeof def.velocity);
     }
-    const scene_value *gradient = rp_record_value(r, "velocity_gradient");
+    const scene_value *gradient = rp_call_value(r, "velocity_gradient");
     if (gradient->kind != 0) {
         memcpy(def.velocity_gradient, gradient->matrix, sizeof def.velocity_gradient);
     }
     return rp_world_add_particles(world, &def, NULL);
 }
 
-static rp_result add_collider(rp_world *world, const rp_scene *scene, const scene_record *r)
+static rp_result add_collider(rp_world *world, const rp_scene *scene, const scene_call *r)
 {
     rp_collider_def def = rp_default_collider_def();
-    def.shape = rp_record_value(r, "shape")->record->shape;
-    def.contact = (rp_contact)rp_record_choice(r, "contact");
-    def.friction = rp_record_number(r, "friction");
-    def.name = rp_record_text(r, "name");
+    def.shape = rp_call_value(r, "shape")->call->shape;
+    def.contact = (rp_contact)rp_call_choice(r, "contact");
+    def.friction = rp_call_number(r, "friction");
+    def.name = rp_call_text(r, "name");
     def.motion = rp_scene_motion(r);
-    def.look = (rp_look)rp_record_choice(r, "look");
-    memcpy(def.color, rp_record_vector(r, "color"), sizeof def.color);
-    const char *parent = rp_record_text(r, "attach");
+    def.look = (rp_look)rp_call_choice(r, "look");
+    memcpy(def.color, rp_call_vector(r, "color"), sizeof def.color);
+    const char *parent = rp_call_text(r, "attach");
     def.parent = parent != NULL ? rp_scene_find_collider(scene, parent, r)->index : -1;
     return rp_world_add_collider(world, &def);
 }
 
 // A number that may have been left out.
-static double number_or(const scene_record *r, const char *key, double otherwise)
+static double number_or(const scene_call *r, const char *key, double otherwise)
 {
-    return rp_record_value(r, key)->kind != 0 ? rp_record_number(r, key) : otherwise;
+    return rp_call_value(r, key)->kind != 0 ? rp_call_number(r, key) : otherwise;
 }
 
-static rp_result add_emitter(rp_world *world, const scene_record *r, const rp_material *materials)
+static rp_result add_emitter(rp_world *world, const scene_call *r, const rp_material *materials)
 {
     rp_emitter_def def = rp_default_emitter_def();
-    def.material = materials[rp_record_value(r, "material")->record->index];
-    def.shape = rp_record_value(r, "shape")->record->shape;
-    memcpy(def.velocity, rp_record_vector(r, "velocity"), sizeof def.velocity);
+    def.material = materials[rp_call_value(r, "material")->call->index];
+    def.shape = rp_call_value(r, "shape")->call->shape;
+    memcpy(def.velocity, rp_call_vector(r, "velocity"), sizeof def.velocity);
     def.rate = number_or(r, "rate", 0.0);
     def.volume = number_or(r, "volume", 0.0);
-    def.start = rp_record_number(r, "start");
+    def.start = rp_call_number(r, "start");
     def.stop = number_or(r, "stop", INFINITY);
     def.spacing = number_or(r, "spacing", 0.0);
-    def.name = rp_record_text(r, "name");
+    def.name = rp_call_text(r, "name");
     return rp_world_add_emitter(world, &def);
 }
 
-static rp_result set_domain(rp_world *world, const scene_record *r)
+static rp_result set_domain(rp_world *world, const scene_call *r)
 {
     double lower[3] = {-INFINITY, -INFINITY, -INFINITY}, upper[3] = {INFINITY, INFINITY, INFINITY};
     for (int a = 0; a < rp_world_dimension(world); a++) {
-        if (!rp_record_value(r, "periodic")->axes[a]) {
-            lower[a] = rp_record_vector(r, "min")[a];
-            upper[a] = rp_record_vector(r, "max")[a];
+        if (!rp_call_value(r, "periodic")->axes[a]) {
+            lower[a] = rp_call_vector(r, "min")[a];
+            upper[a] = rp_call_vector(r, "max")[a];
         }
     }
-    return rp_world_set_domain(world, lower, upper, (rp_leave)rp_record_choice(r, "leave"));
+    return rp_world_set_domain(world, lower, upper, (rp_leave)rp_call_choice(r, "leave"));
 }
 
 // All of it
 // --------------------------------------------------------------------------------------------------------
 
-static rp_result add_record(rp_world *world, const rp_scene *scene, const scene_record *r,
-                            rp_material *materials, bool empty)
+static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_call *r,
+                          rp_material *materials, bool empty)
 {
     if (r->word->kind == WORD_MATERIAL) {
         return add_material(world, r, &materials[r->index]);
@@ -223,7 +223,7 @@ static rp_result add_record(rp_world *world, const rp_scene *scene, const scene_
         return add_emitter(world, r, materials);
     }
     if (strcmp(r->word->name, "sink") == 0) {
-        return rp_world_add_sink(world, rp_record_value(r, "shape")->record->shape);
+        return rp_world_add_sink(world, rp_call_value(r, "shape")->call->shape);
     }
     return strcmp(r->word->name, "domain") == 0 ? set_domain(world, r) : RP_OK;
 }
@@ -235,7 +235,7 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
         return rp_fail(RP_ERR_ARGUMENT, "scene: start from rp_default_scene_world_def()");
     }
     int count = 1;
-    for (const scene_record *r = scene->first; r != NULL; r = r->next) {
+    for (const scene_call *r = scene->first; r != NULL; r = r->next) {
         count += r->word->kind == WORD_MATERIAL;
     }
     rp_material *materials = calloc((size_t)count, sizeof *materials);
@@ -245,20 +245,20 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
 
     rp_world *world;
     const rp_world_def w = world_def(scene, def);
-    const scene_record *at = scene->said;
+    const scene_call *at = scene->said;
     rp_result result = rp_world_create(&w, &world);
     // particles last: what they are made of and what they must not lie in comes first
     for (int last = 0; last < 2; last++) {
-        for (const scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
+        for (const scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
             if ((strcmp(r->word->name, "particles") == 0) == (last == 1)) {
                 at = r;
-                result = add_record(world, scene, r, materials, def->empty);
+                result = add_call(world, scene, r, materials, def->empty);
             }
         }
     }
     free(materials);
     if (result != RP_OK) {
-        result = rp_record_place(scene, at, result);
+        result = rp_call_place(scene, at, result);
         rp_world_destroy(world);
         return result;
     }

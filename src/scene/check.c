@@ -35,11 +35,11 @@ static void flatten(scene_value *v)
     }
 }
 
-static rp_result fit_dimension(rp_scene *scene, scene_record *record)
+static rp_result fit_dimension(rp_scene *scene, scene_call *call)
 {
-    for (int k = 0; k < record->word->keys; k++) {
-        scene_value *v = &record->value[k];
-        rp_result result = v->kind == TAKES_TABLE ? fit_dimension(scene, v->record) : RP_OK;
+    for (int k = 0; k < call->word->keys; k++) {
+        scene_value *v = &call->value[k];
+        rp_result result = v->kind == TAKES_TABLE ? fit_dimension(scene, v->call) : RP_OK;
         for (int i = 0; v->kind == TAKES_TABLES && result == RP_OK && i < v->count; i++) {
             result = fit_dimension(scene, v->tables[i]);
         }
@@ -50,8 +50,8 @@ static rp_result fit_dimension(rp_scene *scene, scene_record *record)
             continue;
         }
         if (v->count < scene->dimension) {
-            return rp_record_fail(scene, record, record->word->key[k].name,
-                                  "want 3 components in a 3D scene, got %d", v->count);
+            return rp_call_fail(scene, call, call->word->key[k].name,
+                                "want 3 components in a 3D scene, got %d", v->count);
         }
         if (scene->dimension == 2) {
             flatten(v);
@@ -65,28 +65,28 @@ static rp_result fit_dimension(rp_scene *scene, scene_record *record)
 
 static bool is_zero(const double v[3]) { return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0; }
 
-static rp_result make_half_space(rp_scene *scene, scene_record *r)
+static rp_result make_half_space(rp_scene *scene, scene_call *r)
 {
-    const double *normal = rp_record_vector(r, "normal");
+    const double *normal = rp_call_vector(r, "normal");
     if (is_zero(normal)) {
-        return rp_record_fail(scene, r, "normal", "want a vector that is not 0, got 0");
+        return rp_call_fail(scene, r, "normal", "want a vector that is not 0, got 0");
     }
-    return rp_shape_half_space(rp_record_vector(r, "point"), normal, &r->shape);
+    return rp_shape_half_space(rp_call_vector(r, "point"), normal, &r->shape);
 }
 
-static rp_result make_sphere(rp_scene *scene, scene_record *r)
+static rp_result make_sphere(rp_scene *scene, scene_call *r)
 {
     (void)scene;
-    return rp_shape_sphere(rp_record_vector(r, "center"), rp_record_number(r, "radius"), &r->shape);
+    return rp_shape_sphere(rp_call_vector(r, "center"), rp_call_number(r, "radius"), &r->shape);
 }
 
-static rp_result make_box(rp_scene *scene, scene_record *r)
+static rp_result make_box(rp_scene *scene, scene_call *r)
 {
-    const double *lower = rp_record_vector(r, "min"), *upper = rp_record_vector(r, "max");
+    const double *lower = rp_call_vector(r, "min"), *upper = rp_call_vector(r, "max");
     for (int a = 0; a < scene->dimension; a++) {
         if (!(lower[a] < upper[a])) {
-            return rp_record_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
-                                  axis_name[a], lower[a], upper[a]);
+            return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
+                                axis_name[a], lower[a], upper[a]);
         }
     }
     // a rectangle is a box without ends
@@ -97,108 +97,107 @@ static rp_result make_box(rp_scene *scene, scene_record *r)
     for (int a = 0; a < scene->dimension; a++) {
         most = fmin(most, 0.5 * (upper[a] - lower[a]));
     }
-    const double round = rp_record_number(r, "round");
+    const double round = rp_call_number(r, "round");
     if (!(round <= most)) {
-        return rp_record_fail(scene, r, "round",
-                              "want at most half the shortest side, which is %g m, got %g", most,
-                              round);
+        return rp_call_fail(scene, r, "round",
+                            "want at most half the shortest side, which is %g m, got %g", most,
+                            round);
     }
     return rp_shape_rounded_box(low, high, round, &r->shape);
 }
 
-static rp_result make_capsule(rp_scene *scene, scene_record *r)
+static rp_result make_capsule(rp_scene *scene, scene_call *r)
 {
     (void)scene;
-    return rp_shape_capsule(rp_record_vector(r, "a"), rp_record_vector(r, "b"),
-                            rp_record_number(r, "radius"), &r->shape);
+    return rp_shape_capsule(rp_call_vector(r, "a"), rp_call_vector(r, "b"),
+                            rp_call_number(r, "radius"), &r->shape);
 }
 
 // In 2D the plane cuts a shape through its axis, so that axis must lie in it.
-static rp_result check_axis(rp_scene *scene, const scene_record *r)
+static rp_result check_axis(rp_scene *scene, const scene_call *r)
 {
-    if (is_zero(rp_record_vector(r, "axis"))) {
-        return rp_record_fail(scene, r, "axis", "want a vector that is not 0%s, got 0",
-                              scene->dimension == 2 ? " and lies in the plane of a 2D scene" : "");
+    if (is_zero(rp_call_vector(r, "axis"))) {
+        return rp_call_fail(scene, r, "axis", "want a vector that is not 0%s, got 0",
+                            scene->dimension == 2 ? " and lies in the plane of a 2D scene" : "");
     }
     return RP_OK;
 }
 
 // Cylinder or cone.
-static rp_result make_turned(rp_scene *scene, scene_record *r,
+static rp_result make_turned(rp_scene *scene, scene_call *r,
                              rp_result (*shape)(const double base[3], const double axis[3],
                                                 double radius, double height, rp_shape **))
 {
     const rp_result result = check_axis(scene, r);
     return result != RP_OK
                ? result
-               : shape(rp_record_vector(r, "base"), rp_record_vector(r, "axis"),
-                       rp_record_number(r, "radius"), rp_record_number(r, "height"), &r->shape);
+               : shape(rp_call_vector(r, "base"), rp_call_vector(r, "axis"),
+                       rp_call_number(r, "radius"), rp_call_number(r, "height"), &r->shape);
 }
 
-static rp_result make_cylinder(rp_scene *scene, scene_record *r)
+static rp_result make_cylinder(rp_scene *scene, scene_call *r)
 {
     return make_turned(scene, r, rp_shape_cylinder);
 }
 
-static rp_result make_cone(rp_scene *scene, scene_record *r)
+static rp_result make_cone(rp_scene *scene, scene_call *r)
 {
     return make_turned(scene, r, rp_shape_cone);
 }
 
-static rp_result make_torus(rp_scene *scene, scene_record *r)
+static rp_result make_torus(rp_scene *scene, scene_call *r)
 {
     if (scene->dimension == 2) {
-        return rp_record_fail(scene, r, NULL,
-                              "want a 3D scene, got a 2D one: use spheres there, or subtract one "
-                              "from another");
+        return rp_call_fail(scene, r, NULL,
+                            "want a 3D scene, got a 2D one: use spheres there, or subtract one "
+                            "from another");
     }
     const rp_result result = check_axis(scene, r);
     return result != RP_OK
                ? result
-               : rp_shape_torus(rp_record_vector(r, "center"), rp_record_vector(r, "axis"),
-                                rp_record_number(r, "major"), rp_record_number(r, "minor"),
-                                &r->shape);
+               : rp_shape_torus(rp_call_vector(r, "center"), rp_call_vector(r, "axis"),
+                                rp_call_number(r, "major"), rp_call_number(r, "minor"), &r->shape);
 }
 
-static rp_result make_ellipsoid(rp_scene *scene, scene_record *r)
+static rp_result make_ellipsoid(rp_scene *scene, scene_call *r)
 {
-    const double *radii = rp_record_vector(r, "radii");
+    const double *radii = rp_call_vector(r, "radii");
     // an ellipse is an elliptic cylinder without ends
     const double full[3] = {radii[0], radii[1], scene->dimension == 2 ? INFINITY : radii[2]};
-    return rp_shape_ellipsoid(rp_record_vector(r, "center"), full, &r->shape);
+    return rp_shape_ellipsoid(rp_call_vector(r, "center"), full, &r->shape);
 }
 
-static rp_result make_revolve(rp_scene *scene, scene_record *r)
+static rp_result make_revolve(rp_scene *scene, scene_call *r)
 {
     const rp_result result = check_axis(scene, r);
     if (result != RP_OK) {
         return result;
     }
-    const scene_value *profile = rp_record_value(r, "profile");
-    const scene_value *thickness = rp_record_value(r, "thickness");
+    const scene_value *profile = rp_call_value(r, "profile");
+    const scene_value *thickness = rp_call_value(r, "thickness");
     rp_revolve_def def = rp_default_revolve_def();
-    memcpy(def.base, rp_record_vector(r, "base"), sizeof def.base);
-    memcpy(def.axis, rp_record_vector(r, "axis"), sizeof def.axis);
+    memcpy(def.base, rp_call_vector(r, "base"), sizeof def.base);
+    memcpy(def.axis, rp_call_vector(r, "axis"), sizeof def.axis);
     def.profile = (const double(*)[2])profile->points;
     def.points = profile->count;
     def.thickness = thickness->kind != 0 ? thickness->number : 0.0;
-    def.round = rp_record_number(r, "round");
+    def.round = rp_call_number(r, "round");
     return rp_shape_revolve(&def, &r->shape);
 }
 
 // Heights of a function at about the wanted spacing.
-static rp_result sample_heights(rp_scene *scene, const scene_record *r, rp_height_field_def *def,
+static rp_result sample_heights(rp_scene *scene, const scene_call *r, rp_height_field_def *def,
                                 double **heights)
 {
     enum { MOST = 1 << 24 };
-    const scene_value *given = rp_record_value(r, "spacing");
-    const double spacing = given->kind != 0 ? given->number : rp_record_number(scene->said, "dx");
+    const scene_value *given = rp_call_value(r, "spacing");
+    const double spacing = given->kind != 0 ? given->number : rp_call_number(scene->said, "dx");
     const double columns = ceil((def->max[0] - def->min[0]) / spacing) + 1.0;
     const double rows =
         scene->dimension == 2 ? 1.0 : ceil((def->max[1] - def->min[1]) / spacing) + 1.0;
     if (!(columns * rows <= MOST)) {
-        return rp_record_fail(scene, r, "spacing", "want at most %d heights, got %g x %g", MOST,
-                              columns, rows);
+        return rp_call_fail(scene, r, "spacing", "want at most %d heights, got %g x %g", MOST,
+                            columns, rows);
     }
     *heights = malloc((size_t)(columns * rows) * sizeof **heights);
     if (*heights == NULL) {
@@ -215,11 +214,11 @@ static rp_result sample_heights(rp_scene *scene, const scene_record *r, rp_heigh
 }
 
 // Heights of a picture: black is as high as min, white as max.
-static rp_result read_heights(rp_scene *scene, const scene_record *r, rp_height_field_def *def,
+static rp_result read_heights(rp_scene *scene, const scene_call *r, rp_height_field_def *def,
                               double **heights)
 {
-    const double low = rp_record_vector(r, "min")[1], high = rp_record_vector(r, "max")[1];
-    const char *path = rp_scene_take_file(scene, rp_record_text(r, "file"));
+    const double low = rp_call_vector(r, "min")[1], high = rp_call_vector(r, "max")[1];
+    const char *path = rp_scene_take_file(scene, rp_call_text(r, "file"));
     if (path == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -228,8 +227,8 @@ static rp_result read_heights(rp_scene *scene, const scene_record *r, rp_height_
         return result;
     }
     if (scene->dimension == 2 && def->rows != 1) {
-        return rp_record_fail(scene, r, "file", "want a picture one pixel high in 2D, got %d",
-                              def->rows);
+        return rp_call_fail(scene, r, "file", "want a picture one pixel high in 2D, got %d",
+                            def->rows);
     }
     for (size_t i = 0; i < (size_t)def->columns * (size_t)def->rows; i++) {
         (*heights)[i] = low + (high - low) * (*heights)[i];
@@ -237,18 +236,18 @@ static rp_result read_heights(rp_scene *scene, const scene_record *r, rp_height_
     return RP_OK;
 }
 
-static rp_result make_height_field(rp_scene *scene, scene_record *r)
+static rp_result make_height_field(rp_scene *scene, scene_call *r)
 {
-    const double *min = rp_record_vector(r, "min"), *max = rp_record_vector(r, "max");
-    const bool file = rp_record_value(r, "file")->kind != 0;
-    if (!file && rp_record_value(r, "height")->kind == 0) {
-        return rp_record_fail(scene, r, "height",
-                              "want a function, or file in its place, got nothing");
+    const double *min = rp_call_vector(r, "min"), *max = rp_call_vector(r, "max");
+    const bool file = rp_call_value(r, "file")->kind != 0;
+    if (!file && rp_call_value(r, "height")->kind == 0) {
+        return rp_call_fail(scene, r, "height",
+                            "want a function, or file in its place, got nothing");
     }
     for (int a = 0; a < scene->dimension; a += 2) {
         if (!(min[a] < max[a])) {
-            return rp_record_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
-                                  axis_name[a], min[a], max[a]);
+            return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
+                                axis_name[a], min[a], max[a]);
         }
     }
     rp_height_field_def def = rp_default_height_field_def();
@@ -295,40 +294,40 @@ static rp_result take_buffers(rp_scene *scene, const char *file)
     return result;
 }
 
-static rp_result make_mesh(rp_scene *scene, scene_record *r)
+static rp_result make_mesh(rp_scene *scene, scene_call *r)
 {
     if (scene->dimension == 2) {
-        return rp_record_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
+        return rp_call_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
     }
     scene_value *resolution = &r->value[rp_scene_key_index(r->word, "resolution")];
     if (!resolution->given) {
         resolution->kind = TAKES_NUMBER;
-        resolution->number = rp_record_number(scene->said, "dx");
+        resolution->number = rp_call_number(scene->said, "dx");
     }
     rp_mesh_def def = rp_default_mesh_def();
-    def.file = rp_scene_take_file(scene, rp_record_text(r, "file"));
+    def.file = rp_scene_take_file(scene, rp_call_text(r, "file"));
     if (def.file == NULL) {
         return RP_ERR_MEMORY;
     }
-    def.scale = rp_record_number(r, "scale");
+    def.scale = rp_call_number(r, "scale");
     def.resolution = resolution->number;
-    def.repair = rp_record_boolean(r, "repair");
+    def.repair = rp_call_boolean(r, "repair");
     const rp_result result = rp_shape_mesh(&def, &r->shape);
-    return result == RP_OK ? take_buffers(scene, rp_record_text(r, "file")) : result;
+    return result == RP_OK ? take_buffers(scene, rp_call_text(r, "file")) : result;
 }
 
 // Operators: what they take was made before them
 // ------------------------------------------------------------------------------
 
-static const rp_shape *operand(const scene_record *r)
+static const rp_shape *operand(const scene_call *r)
 {
-    return rp_record_value(r, "shape")->record->shape;
+    return rp_call_value(r, "shape")->call->shape;
 }
 
-static rp_result make_combination(rp_scene *scene, scene_record *r)
+static rp_result make_combination(rp_scene *scene, scene_call *r)
 {
     const bool subtract = strcmp(r->word->name, "subtract") == 0;
-    const scene_value *v = rp_record_value(r, subtract ? "others" : "shapes");
+    const scene_value *v = rp_call_value(r, subtract ? "others" : "shapes");
     rp_shape **part = malloc((size_t)v->count * sizeof(rp_shape *));
     if (part == NULL) {
         return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", scene->path);
@@ -344,67 +343,66 @@ static rp_result make_combination(rp_scene *scene, scene_record *r)
     return result;
 }
 
-static rp_result make_offset(rp_scene *scene, scene_record *r)
+static rp_result make_offset(rp_scene *scene, scene_call *r)
 {
     (void)scene;
-    return rp_shape_offset(operand(r), rp_record_number(r, "distance"), &r->shape);
+    return rp_shape_offset(operand(r), rp_call_number(r, "distance"), &r->shape);
 }
 
-static rp_result make_invert(rp_scene *scene, scene_record *r)
+static rp_result make_invert(rp_scene *scene, scene_call *r)
 {
     (void)scene;
     return rp_shape_invert(operand(r), &r->shape);
 }
 
-static rp_result make_move(rp_scene *scene, scene_record *r)
+static rp_result make_move(rp_scene *scene, scene_call *r)
 {
-    const scene_record *place = rp_record_value(r, "place")->record;
-    const scene_value *rotation = rp_record_value(place, "rotation");
+    const scene_call *place = rp_call_value(r, "place")->call;
+    const scene_value *rotation = rp_call_value(place, "rotation");
     double turn[4] = {0.0, 0.0, 0.0, 1.0};
     if (rotation->kind == TAKES_TABLE) {
-        const double *axis = rp_record_vector(rotation->record, "axis");
+        const double *axis = rp_call_vector(rotation->call, "axis");
         const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
         if (!(length > 0.0 && isfinite(length))) {
-            return rp_record_fail(scene, r, "place.rotation.axis",
-                                  "want a vector that is not 0, got 0");
+            return rp_call_fail(scene, r, "place.rotation.axis",
+                                "want a vector that is not 0, got 0");
         }
         if (scene->dimension == 2 && (axis[0] != 0.0 || axis[1] != 0.0)) {
-            return rp_record_fail(scene, r, "place.rotation.axis",
-                                  "want {0, 0, 1} in 2D, got {%g, %g, %g}", axis[0], axis[1],
-                                  axis[2]);
+            return rp_call_fail(scene, r, "place.rotation.axis",
+                                "want {0, 0, 1} in 2D, got {%g, %g, %g}", axis[0], axis[1],
+                                axis[2]);
         }
-        const double half = 0.5 * DEGREE * rp_record_number(rotation->record, "angle");
+        const double half = 0.5 * DEGREE * rp_call_number(rotation->call, "angle");
         for (int a = 0; a < 3; a++) {
             turn[a] = sin(half) * (axis[a] / length);
         }
         turn[3] = cos(half);
     }
-    return rp_shape_move(operand(r), rp_record_vector(place, "position"), turn,
-                         rp_record_number(place, "scale"), &r->shape);
+    return rp_shape_move(operand(r), rp_call_vector(place, "position"), turn,
+                         rp_call_number(place, "scale"), &r->shape);
 }
 
 // Materials, particles, colliders
 // ---------------------------------------------------------------------------
 
-static rp_result check_material(rp_scene *scene, scene_record *r)
+static rp_result check_material(rp_scene *scene, scene_call *r)
 {
     const size_t room = sizeof((rp_material_def *)0)->name;
-    const size_t length = strlen(rp_record_text(r, "name"));
+    const size_t length = strlen(rp_call_text(r, "name"));
     if (length >= room) {
-        return rp_record_fail(scene, r, "name", "want at most %zu bytes, got %zu", room - 1,
-                              length);
+        return rp_call_fail(scene, r, "name", "want at most %zu bytes, got %zu", room - 1, length);
     }
     return RP_OK;
 }
 
-static rp_result check_sand(rp_scene *scene, scene_record *r)
+static rp_result check_sand(rp_scene *scene, scene_call *r)
 {
-    const bool hardens = rp_record_value(r, "hardening")->kind == TAKES_TABLE;
+    const bool hardens = rp_call_value(r, "hardening")->kind == TAKES_TABLE;
     const char *const replaced[] = {"friction_angle", "friction_coefficient"};
     for (int i = 0; hardens && i < 2; i++) {
-        if (rp_record_value(r, replaced[i])->given) {
-            return rp_record_fail(scene, r, replaced[i],
-                                  "want none with hardening, which makes its own, got one");
+        if (rp_call_value(r, replaced[i])->given) {
+            return rp_call_fail(scene, r, replaced[i],
+                                "want none with hardening, which makes its own, got one");
         }
     }
     return check_material(scene, r);
@@ -418,30 +416,29 @@ static double root(double x, int dimension)
 }
 
 // As fine as the largest per_cell, and no finer: more would be a slip, and never end.
-static rp_result check_spacing(rp_scene *scene, scene_record *r)
+static rp_result check_spacing(rp_scene *scene, scene_call *r)
 {
-    const scene_value *spacing = rp_record_value(r, "spacing");
-    const double dx = rp_record_number(scene->said, "dx");
+    const scene_value *spacing = rp_call_value(r, "spacing");
+    const double dx = rp_call_number(scene->said, "dx");
     const double least = dx / root(4096.0, scene->dimension);
     if (spacing->kind != 0 && spacing->number < least * (1.0 - 1e-9)) {
-        return rp_record_fail(scene, r, "spacing",
-                              "want at least %.3g m, which is 4096 particles in a cell, got %g",
-                              least, spacing->number);
+        return rp_call_fail(scene, r, "spacing",
+                            "want at least %.3g m, which is 4096 particles in a cell, got %g",
+                            least, spacing->number);
     }
     return RP_OK;
 }
 
-static rp_result check_particles(rp_scene *scene, scene_record *r)
+static rp_result check_particles(rp_scene *scene, scene_call *r)
 {
-    const bool by_place = rp_record_value(r, "velocity")->kind == TAKES_FUNCTION;
-    if (by_place && rp_record_value(r, "velocity_gradient")->kind != 0) {
-        return rp_record_fail(scene, r, "velocity_gradient",
-                              "want none with a function as velocity, got one");
+    const bool by_place = rp_call_value(r, "velocity")->kind == TAKES_FUNCTION;
+    if (by_place && rp_call_value(r, "velocity_gradient")->kind != 0) {
+        return rp_call_fail(scene, r, "velocity_gradient",
+                            "want none with a function as velocity, got one");
     }
-    if (rp_record_choice(r, "sampling") != RP_LATTICE && rp_record_value(r, "jitter")->given) {
-        return rp_record_fail(scene, r, "jitter",
-                              "want none without sampling = \"lattice\", got %g",
-                              rp_record_number(r, "jitter"));
+    if (rp_call_choice(r, "sampling") != RP_LATTICE && rp_call_value(r, "jitter")->given) {
+        return rp_call_fail(scene, r, "jitter", "want none without sampling = \"lattice\", got %g",
+                            rp_call_number(r, "jitter"));
     }
     scene_value *per_cell = &r->value[rp_scene_key_index(r->word, "per_cell")];
     scene_value *spacing = &r->value[rp_scene_key_index(r->word, "spacing")];
@@ -452,47 +449,47 @@ static rp_result check_particles(rp_scene *scene, scene_record *r)
     if (!spacing->given) {
         spacing->kind = TAKES_NUMBER;
         spacing->number =
-            rp_record_number(scene->said, "dx") / root((double)per_cell->integer, scene->dimension);
+            rp_call_number(scene->said, "dx") / root((double)per_cell->integer, scene->dimension);
     }
     return check_spacing(scene, r);
 }
 
 // The axis that a table for turning names, if it is there at all.
-static rp_result check_turning(rp_scene *scene, scene_record *r, const char *key,
+static rp_result check_turning(rp_scene *scene, scene_call *r, const char *key,
                                const scene_value *turning)
 {
-    const double *axis = turning->kind != 0 ? rp_record_vector(turning->record, "axis") : NULL;
+    const double *axis = turning->kind != 0 ? rp_call_vector(turning->call, "axis") : NULL;
     if (axis != NULL && is_zero(axis)) {
-        return rp_record_fail(scene, r, key, "want an axis that is not 0, got 0");
+        return rp_call_fail(scene, r, key, "want an axis that is not 0, got 0");
     }
     if (axis != NULL && scene->dimension == 2 && (axis[0] != 0.0 || axis[1] != 0.0)) {
-        return rp_record_fail(scene, r, key, "want the axis {0, 0, 1} in 2D, got {%g, %g, %g}",
-                              axis[0], axis[1], axis[2]);
+        return rp_call_fail(scene, r, key, "want the axis {0, 0, 1} in 2D, got {%g, %g, %g}",
+                            axis[0], axis[1], axis[2]);
     }
     return RP_OK;
 }
 
-static rp_result check_key_frames(rp_scene *scene, scene_record *r)
+static rp_result check_key_frames(rp_scene *scene, scene_call *r)
 {
-    const scene_value *keys = rp_record_value(r, "keys");
+    const scene_value *keys = rp_call_value(r, "keys");
     if (keys->kind == 0) {
-        return !rp_record_value(r, "between")->given
+        return !rp_call_value(r, "between")->given
                    ? RP_OK
-                   : rp_record_fail(scene, r, "between", "want none without keys, got one");
+                   : rp_call_fail(scene, r, "between", "want none without keys, got one");
     }
     if (keys->count < 2) {
-        return rp_record_fail(scene, r, "keys", "want two or more, got %d", keys->count);
+        return rp_call_fail(scene, r, "keys", "want two or more, got %d", keys->count);
     }
     for (int i = 0; i < keys->count; i++) {
-        const scene_record *key = keys->tables[i];
-        const double time = rp_record_number(key, "time");
-        const double before = i > 0 ? rp_record_number(keys->tables[i - 1], "time") : -INFINITY;
+        const scene_call *key = keys->tables[i];
+        const double time = rp_call_number(key, "time");
+        const double before = i > 0 ? rp_call_number(keys->tables[i - 1], "time") : -INFINITY;
         if (!(time > before)) {
-            return rp_record_fail(scene, r, "keys",
-                                  "want times that grow, got %g s after %g s in number %d", time,
-                                  before, i + 1);
+            return rp_call_fail(scene, r, "keys",
+                                "want times that grow, got %g s after %g s in number %d", time,
+                                before, i + 1);
         }
-        const scene_value *rotation = rp_record_value(key, "rotation");
+        const scene_value *rotation = rp_call_value(key, "rotation");
         const rp_result result = check_turning(scene, r, "keys", rotation);
         if (result != RP_OK) {
             return result;
@@ -501,38 +498,38 @@ static rp_result check_key_frames(rp_scene *scene, scene_record *r)
     return RP_OK;
 }
 
-static rp_result check_collider(rp_scene *scene, scene_record *r)
+static rp_result check_collider(rp_scene *scene, scene_call *r)
 {
-    const bool sticky = rp_record_choice(r, "contact") == RP_STICKY;
-    if (sticky && rp_record_value(r, "friction")->given) {
-        return rp_record_fail(scene, r, "friction",
-                              "want none with sticky contact, where nothing slides, got %g",
-                              rp_record_number(r, "friction"));
+    const bool sticky = rp_call_choice(r, "contact") == RP_STICKY;
+    if (sticky && rp_call_value(r, "friction")->given) {
+        return rp_call_fail(scene, r, "friction",
+                            "want none with sticky contact, where nothing slides, got %g",
+                            rp_call_number(r, "friction"));
     }
-    rp_result result = check_turning(scene, r, "spin", rp_record_value(r, "spin"));
+    rp_result result = check_turning(scene, r, "spin", rp_call_value(r, "spin"));
     result = result == RP_OK ? check_key_frames(scene, r) : result;
     if (result != RP_OK) {
         return result;
     }
-    const char *name = rp_record_text(r, "name");
+    const char *name = rp_call_text(r, "name");
     if (name != NULL && rp_scene_find_collider(scene, name, r) != NULL) {
-        return rp_record_fail(scene, r, "name", "want one that no other collider has, got '%s'",
-                              name);
+        return rp_call_fail(scene, r, "name", "want one that no other collider has, got '%s'",
+                            name);
     }
-    const char *parent = rp_record_text(r, "attach");
+    const char *parent = rp_call_text(r, "attach");
     if (parent != NULL && rp_scene_find_collider(scene, parent, r) == NULL) {
-        return rp_record_fail(scene, r, "attach", "want the name of an earlier collider, got '%s'",
-                              parent);
+        return rp_call_fail(scene, r, "attach", "want the name of an earlier collider, got '%s'",
+                            parent);
     }
     return RP_OK;
 }
 
-const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *name,
-                                           const scene_record *before)
+const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name,
+                                         const scene_call *before)
 {
-    const scene_record *r = rp_record_find(scene->first, "collider");
-    for (; r != NULL && r != before; r = rp_record_find(r->next, "collider")) {
-        const char *own = rp_record_text(r, "name");
+    const scene_call *r = rp_call_find(scene->first, "collider");
+    for (; r != NULL && r != before; r = rp_call_find(r->next, "collider")) {
+        const char *own = rp_call_text(r, "name");
         if (own != NULL && strcmp(own, name) == 0) {
             return r;
         }
@@ -540,15 +537,15 @@ const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *na
     return NULL;
 }
 
-static rp_result check_emitter(rp_scene *scene, scene_record *r)
+static rp_result check_emitter(rp_scene *scene, scene_call *r)
 {
-    if (is_zero(rp_record_vector(r, "velocity"))) {
-        return rp_record_fail(scene, r, "velocity", "want a vector that is not 0, got 0");
+    if (is_zero(rp_call_vector(r, "velocity"))) {
+        return rp_call_fail(scene, r, "velocity", "want a vector that is not 0, got 0");
     }
-    const double start = rp_record_number(r, "start");
-    if (rp_record_value(r, "stop")->kind != 0 && !(rp_record_number(r, "stop") > start)) {
-        return rp_record_fail(scene, r, "stop", "want > start, which is %g s, got %g", start,
-                              rp_record_number(r, "stop"));
+    const double start = rp_call_number(r, "start");
+    if (rp_call_value(r, "stop")->kind != 0 && !(rp_call_number(r, "stop") > start)) {
+        return rp_call_fail(scene, r, "stop", "want > start, which is %g s, got %g", start,
+                            rp_call_number(r, "stop"));
     }
     return check_spacing(scene, r);
 }
@@ -556,11 +553,11 @@ static rp_result check_emitter(rp_scene *scene, scene_record *r)
 // Words that are said once
 // ------------------------------------------------------------------------------------
 
-static rp_result check_camera(rp_scene *scene, scene_record *r)
+static rp_result check_camera(rp_scene *scene, scene_call *r)
 {
-    const double *eye = rp_record_vector(r, "eye"), *look_at = rp_record_vector(r, "look_at");
+    const double *eye = rp_call_vector(r, "eye"), *look_at = rp_call_vector(r, "look_at");
     if (eye[0] == look_at[0] && eye[1] == look_at[1] && eye[2] == look_at[2]) {
-        return rp_record_fail(scene, r, "look_at", "want another point than eye, got the same");
+        return rp_call_fail(scene, r, "look_at", "want another point than eye, got the same");
     }
     return RP_OK;
 }
@@ -570,41 +567,41 @@ int rp_scene_block_cells(const rp_scene *scene, int axis)
     return scene->dimension == 3 && axis == 2 ? 4 : 8;
 }
 
-int rp_scene_period(const rp_scene *scene, const scene_record *domain, int axis)
+int rp_scene_period(const rp_scene *scene, const scene_call *domain, int axis)
 {
-    if (!rp_record_value(domain, "periodic")->axes[axis]) {
+    if (!rp_call_value(domain, "periodic")->axes[axis]) {
         return 0;
     }
-    const double *lower = rp_record_vector(domain, "min"), *upper = rp_record_vector(domain, "max");
-    const double cells = (upper[axis] - lower[axis]) / rp_record_number(scene->said, "dx");
+    const double *lower = rp_call_vector(domain, "min"), *upper = rp_call_vector(domain, "max");
+    const double cells = (upper[axis] - lower[axis]) / rp_call_number(scene->said, "dx");
     const double whole = round(cells);
     // sides are written as decimal numbers, so they miss by round-off
     const bool fits = whole > 0.0 && whole < 1e9 && fabs(cells - whole) <= 1e-9 * whole;
     return fits && (int)whole % rp_scene_block_cells(scene, axis) == 0 ? (int)whole : -1;
 }
 
-static rp_result check_domain(rp_scene *scene, scene_record *r)
+static rp_result check_domain(rp_scene *scene, scene_call *r)
 {
-    const double *lower = rp_record_vector(r, "min"), *upper = rp_record_vector(r, "max");
-    const double dx = rp_record_number(scene->said, "dx");
+    const double *lower = rp_call_vector(r, "min"), *upper = rp_call_vector(r, "max");
+    const double dx = rp_call_number(scene->said, "dx");
     for (int a = 0; a < scene->dimension; a++) {
-        const bool periodic = rp_record_value(r, "periodic")->axes[a];
+        const bool periodic = rp_call_value(r, "periodic")->axes[a];
         if (!(lower[a] < upper[a])) {
-            return rp_record_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
-                                  axis_name[a], lower[a], upper[a]);
+            return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
+                                axis_name[a], lower[a], upper[a]);
         }
         // space repeats from the origin on, and colliders do not
         if (periodic && lower[a] != 0.0) {
-            return rp_record_fail(scene, r, "min", "want 0 along %c, which is periodic, got %g",
-                                  axis_name[a], lower[a]);
+            return rp_call_fail(scene, r, "min", "want 0 along %c, which is periodic, got %g",
+                                axis_name[a], lower[a]);
         }
         if (rp_scene_period(scene, r, a) < 0) {
             const int block = rp_scene_block_cells(scene, a);
-            return rp_record_fail(scene, r, "max",
-                                  "want a multiple of %d cells, which are %g m, above min along %c,"
-                                  " got %.17g m, which are %.17g cells",
-                                  block, block * dx, axis_name[a], upper[a] - lower[a],
-                                  (upper[a] - lower[a]) / dx);
+            return rp_call_fail(scene, r, "max",
+                                "want a multiple of %d cells, which are %g m, above min along %c,"
+                                " got %.17g m, which are %.17g cells",
+                                block, block * dx, axis_name[a], upper[a] - lower[a],
+                                (upper[a] - lower[a]) / dx);
         }
     }
     return RP_OK;
@@ -613,11 +610,11 @@ static rp_result check_domain(rp_scene *scene, scene_record *r)
 // All of it
 // ----------------------------------------------------------------------------------------------------
 
-static rp_result check_record(rp_scene *scene, scene_record *record)
+static rp_result check_record(rp_scene *scene, scene_call *call)
 {
     static const struct {
         const char *word;
-        rp_result (*check)(rp_scene *, scene_record *);
+        rp_result (*check)(rp_scene *, scene_call *);
     } checks[] = {
         {"half_space", make_half_space},
         {"sphere", make_sphere},
@@ -645,8 +642,8 @@ static rp_result check_record(rp_scene *scene, scene_record *record)
         {"domain", check_domain},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-        if (strcmp(record->word->name, checks[i].word) == 0) {
-            return checks[i].check(scene, record);
+        if (strcmp(call->word->name, checks[i].word) == 0) {
+            return checks[i].check(scene, call);
         }
     }
     return RP_OK;
@@ -672,15 +669,15 @@ static rp_result check_method(const rp_scene *scene)
     char wanted[160];
     const scene_word *word = scene->said->word;
     rp_scene_describe_takes(&word->key[rp_scene_key_index(word, "method")], wanted, sizeof wanted);
-    return rp_record_fail(scene, scene->said, "method", "want %s, got '%s' in its place", wanted,
-                          scene->method);
+    return rp_call_fail(scene, scene->said, "method", "want %s, got '%s' in its place", wanted,
+                        scene->method);
 }
 
 static rp_result check_needed(const rp_scene *scene)
 {
     for (int w = 0; w < rp_scene_word_count; w++) {
         const scene_word *word = &rp_scene_words[w];
-        if (word->needed && rp_record_find(scene->first, word->name) == NULL) {
+        if (word->needed && rp_call_find(scene->first, word->name) == NULL) {
             return rp_fail(RP_ERR_ARGUMENT, "%s: want %s { ... }, got a script without it",
                            scene->path, word->name);
         }
@@ -691,7 +688,7 @@ static rp_result check_needed(const rp_scene *scene)
 // The file's name without folder and ending.
 static char *title_of(const rp_scene *scene)
 {
-    const char *given = rp_record_text(scene->said, "title");
+    const char *given = rp_call_text(scene->said, "title");
     const char *slash = strrchr(scene->path, '/');
     char *title = strdup(given != NULL ? given : slash != NULL ? slash + 1 : scene->path);
     char *dot = title != NULL && given == NULL ? strrchr(title, '.') : NULL;
@@ -707,17 +704,17 @@ rp_result rp_scene_check(rp_scene *scene)
     if (result != RP_OK) {
         return result;
     }
-    scene->said = rp_record_find(scene->first, "scene");
-    scene->dimension = (int)rp_record_integer(scene->said, "dimension");
+    scene->said = rp_call_find(scene->first, "scene");
+    scene->dimension = (int)rp_call_integer(scene->said, "dimension");
     scene->title = title_of(scene);
     if (scene->title == NULL) {
         return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", scene->path);
     }
     result = check_method(scene);
-    for (scene_record *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
+    for (scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
         result = fit_dimension(scene, r);
         if (result == RP_OK) {
-            result = rp_record_place(scene, r, check_record(scene, r));
+            result = rp_call_place(scene, r, check_record(scene, r));
         }
     }
     return result;

@@ -25,30 +25,30 @@ rp_scene_def rp_default_scene_def(void)
 // Words
 // -----------------------------------------------------------------------------------------------------
 
-static int same_group(const scene_record *record, const char *group)
+static int same_group(const scene_call *call, const char *group)
 {
     int n = 0;
-    for (; record != NULL; record = record->next) {
-        n += record->word->group != NULL && strcmp(record->word->group, group) == 0;
+    for (; call != NULL; call = call->next) {
+        n += call->word->group != NULL && strcmp(call->word->group, group) == 0;
     }
     return n;
 }
 
-// Add the record on top of the stack to what was said, and keep it alive.
-static void say(lua_State *L, rp_scene *scene, scene_record *record)
+// Add the call on top of the stack to what was said, and keep it alive.
+static void say(lua_State *L, rp_scene *scene, scene_call *call)
 {
-    for (int k = 0; k < record->word->keys; k++) {
-        if (record->value[k].kind == TAKES_FUNCTION) {
-            record->value[k].function.scene = scene;
+    for (int k = 0; k < call->word->keys; k++) {
+        if (call->value[k].kind == TAKES_FUNCTION) {
+            call->value[k].function.scene = scene;
         }
     }
     lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, record);
-    if (record->word->group != NULL) {
-        record->index = same_group(scene->first, record->word->group);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, call);
+    if (call->word->group != NULL) {
+        call->index = same_group(scene->first, call->word->group);
     }
-    *(scene->last != NULL ? &scene->last->next : &scene->first) = record;
-    scene->last = record;
+    *(scene->last != NULL ? &scene->last->next : &scene->first) = call;
+    scene->last = call;
 }
 
 static void refuse_untimely(lua_State *L, const rp_scene *scene, const scene_word *word)
@@ -59,7 +59,7 @@ static void refuse_untimely(lua_State *L, const rp_scene *scene, const scene_wor
                          "is called later",
                          word->name);
     }
-    const scene_record *first = rp_record_find(scene->first, word->name);
+    const scene_call *first = rp_call_find(scene->first, word->name);
     if (word->kind == WORD_ONCE && first != NULL) {
         rp_sandbox_error(L, "%s: want it once, got it again after line %d", word->name,
                          first->line);
@@ -76,14 +76,14 @@ static int say_word(lua_State *L)
     if (lua_gettop(L) > 1 && !word->by_place) {
         rp_sandbox_error(L, "%s: want one table, got %d values", word->name, lua_gettop(L));
     }
-    scene_record *record =
-        word->by_place ? rp_read_arguments(L, word) : rp_read_record(L, 1, word, word->name);
+    scene_call *call =
+        word->by_place ? rp_read_arguments(L, word) : rp_read_call(L, 1, word, word->name);
     if (word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL) {
         luaL_setmetatable(L, word->kind == WORD_SHAPE ? "shape" : "material");
     }
-    say(L, scene, record);
+    say(L, scene, call);
     if (strcmp(word->name, "scene") == 0) {
-        scene->sandbox->seed = (uint64_t)rp_record_integer(record, "seed");
+        scene->sandbox->seed = (uint64_t)rp_call_integer(call, "seed");
     }
     return word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL;
 }
@@ -99,13 +99,13 @@ static bool is_name(const char *text)
            strspn(text, more) == strlen(text);
 }
 
-static const char *name_of(const scene_record *param) { return rp_record_text(param, "name"); }
+static const char *name_of(const scene_call *param) { return rp_call_text(param, "name"); }
 
-static const scene_record *find_param(const rp_scene *scene, const char *name)
+static const scene_call *find_param(const rp_scene *scene, const char *name)
 {
-    const scene_record *r = rp_record_find(scene->first, "param");
+    const scene_call *r = rp_call_find(scene->first, "param");
     while (r != NULL && strcmp(name_of(r), name) != 0) {
-        r = rp_record_find(r->next, "param");
+        r = rp_call_find(r->next, "param");
     }
     return r;
 }
@@ -123,9 +123,9 @@ static const char *find_set(const rp_scene *scene, const char *name)
 
 // Push what `text` means as a value of the type of the default; raise an error when it means
 // nothing.
-static void push_set(lua_State *L, scene_record *param, const char *text)
+static void push_set(lua_State *L, scene_call *param, const char *text)
 {
-    const scene_value *otherwise = rp_record_value(param, "default");
+    const scene_value *otherwise = rp_call_value(param, "default");
     scene_value *set = &param->set;
     set->kind = otherwise->kind;
     set->given = true;
@@ -164,7 +164,7 @@ static int say_param(lua_State *L)
     rp_scene *scene = scene_of(L);
     const scene_word *word = lua_touserdata(L, lua_upvalueindex(2));
     refuse_untimely(L, scene, word);
-    scene_record *param = rp_read_arguments(L, word);
+    scene_call *param = rp_read_arguments(L, word);
     if (!is_name(name_of(param))) {
         lua_pushstring(L, name_of(param));
         rp_sandbox_error(L, "param.name: want letters, digits and _, got %s",
@@ -194,8 +194,8 @@ static rp_result check_set(const rp_scene *scene)
         char list[LONGEST_LIST] = "";
         size_t length = 0;
         rp_nearest n = rp_nearest_start(name);
-        for (const scene_record *r = rp_record_find(scene->first, "param");
-             r != NULL && length < sizeof list; r = rp_record_find(r->next, "param")) {
+        for (const scene_call *r = rp_call_find(scene->first, "param");
+             r != NULL && length < sizeof list; r = rp_call_find(r->next, "param")) {
             rp_nearest_try(&n, name_of(r));
             length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
                                        length > 0 ? ", " : "", name_of(r));
@@ -241,13 +241,13 @@ static void say_unsaid(lua_State *L, rp_scene *scene)
 {
     for (int w = 0; w < rp_scene_word_count; w++) {
         const scene_word *word = &rp_scene_words[w];
-        bool complete = word->kind == WORD_ONCE && rp_record_find(scene->first, word->name) == NULL;
+        bool complete = word->kind == WORD_ONCE && rp_call_find(scene->first, word->name) == NULL;
         for (int k = 0; k < word->keys; k++) {
             complete = complete && (word->key[k].otherwise != NULL || word->key[k].absent != NULL);
         }
         if (complete) {
             lua_newtable(L);
-            say(L, scene, rp_read_record(L, -1, word, word->name));
+            say(L, scene, rp_read_call(L, -1, word, word->name));
             lua_settop(L, 0);
         }
     }
@@ -305,7 +305,7 @@ static int run_script(lua_State *L)
 static void warn_of_unused(const rp_scene *scene)
 {
     char chunk[LUA_IDSIZE];
-    for (const scene_record *r = scene->first; r != NULL; r = r->next) {
+    for (const scene_call *r = scene->first; r != NULL; r = r->next) {
         const bool value = r->word->kind == WORD_SHAPE || r->word->kind == WORD_MATERIAL;
         if (value && !r->used) {
             rp_log(RP_LOG_WARNING, "%s:%d: %s: made, but nothing uses it",
@@ -472,7 +472,7 @@ void rp_scene_free(rp_scene *scene)
     if (scene == NULL) {
         return;
     }
-    for (scene_record *r = scene->first; r != NULL; r = r->next) {
+    for (scene_call *r = scene->first; r != NULL; r = r->next) {
         rp_shape_release(r->shape);
     }
     if (scene->sandbox != NULL) {

@@ -11,18 +11,18 @@
 
 static rp_result even_pose(void *context, double t, rp_pose *out)
 {
-    const scene_record *r = context;
-    const double *velocity = rp_record_vector(r, "velocity");
-    const scene_value *spin = rp_record_value(r, "spin");
+    const scene_call *r = context;
+    const double *velocity = rp_call_vector(r, "velocity");
+    const scene_value *spin = rp_call_value(r, "spin");
     for (int a = 0; a < 3; a++) {
         out->position[a] = velocity[a] * t;
     }
     if (spin->kind == 0) {
         return RP_OK;
     }
-    const double *axis = rp_record_vector(spin->record, "axis");
-    const double *center = rp_record_vector(spin->record, "center");
-    const double angle = DEGREE * rp_record_number(spin->record, "rate") * t;
+    const double *axis = rp_call_vector(spin->call, "axis");
+    const double *center = rp_call_vector(spin->call, "center");
+    const double angle = DEGREE * rp_call_number(spin->call, "rate") * t;
     const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
     double n[3], along = 0.0;
     for (int a = 0; a < 3; a++) {
@@ -41,11 +41,10 @@ static rp_result even_pose(void *context, double t, rp_pose *out)
     return RP_OK;
 }
 
-static bool moves_evenly(const scene_record *collider)
+static bool moves_evenly(const scene_call *collider)
 {
-    const double *v = rp_record_vector(collider, "velocity");
-    return v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0 ||
-           rp_record_value(collider, "spin")->kind != 0;
+    const double *v = rp_call_vector(collider, "velocity");
+    return v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0 || rp_call_value(collider, "spin")->kind != 0;
 }
 
 // Key frames
@@ -54,15 +53,15 @@ static bool moves_evenly(const scene_record *collider)
 // What is interpolated: position, and rotation as a vector, axis times angle [rad].
 enum { COMPONENTS = 6 };
 
-static void components_of(const scene_record *key, double out[COMPONENTS])
+static void components_of(const scene_call *key, double out[COMPONENTS])
 {
     memset(out, 0, COMPONENTS * sizeof *out);
-    memcpy(out, rp_record_vector(key, "position"), 3 * sizeof *out);
-    const scene_value *rotation = rp_record_value(key, "rotation");
+    memcpy(out, rp_call_vector(key, "position"), 3 * sizeof *out);
+    const scene_value *rotation = rp_call_value(key, "rotation");
     if (rotation->kind != 0) {
-        const double *axis = rp_record_vector(rotation->record, "axis");
+        const double *axis = rp_call_vector(rotation->call, "axis");
         const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
-        const double angle = DEGREE * rp_record_number(rotation->record, "angle");
+        const double angle = DEGREE * rp_call_number(rotation->call, "angle");
         for (int a = 0; a < 3; a++) {
             out[3 + a] = angle * (axis[a] / length);
         }
@@ -88,7 +87,7 @@ static double between_keys(const scene_value *keys, bool smooth, int i, int c, d
     for (int k = 0; k < 4; k++) {
         if (i - 1 + k >= 0 && i - 1 + k < keys->count) {
             double all[COMPONENTS];
-            time[k] = rp_record_number(keys->tables[i - 1 + k], "time");
+            time[k] = rp_call_number(keys->tables[i - 1 + k], "time");
             components_of(keys->tables[i - 1 + k], all);
             x[k] = all[c];
         }
@@ -114,17 +113,17 @@ static double between_keys(const scene_value *keys, bool smooth, int i, int c, d
 
 static rp_result key_frame_pose(void *context, double t, rp_pose *out)
 {
-    const scene_record *r = context;
-    const scene_value *keys = rp_record_value(r, "keys");
-    const bool smooth = rp_record_choice(r, "between") == 0;
-    const double first = rp_record_number(keys->tables[0], "time");
-    const double last = rp_record_number(keys->tables[keys->count - 1], "time");
+    const scene_call *r = context;
+    const scene_value *keys = rp_call_value(r, "keys");
+    const bool smooth = rp_call_choice(r, "between") == 0;
+    const double first = rp_call_number(keys->tables[0], "time");
+    const double last = rp_call_number(keys->tables[keys->count - 1], "time");
     t = fmin(fmax(t, first), last);
     // the piece that t is in: the last one that begins at t or before
     int low = 0, high = keys->count - 1;
     while (high - low > 1) {
         const int middle = (low + high) / 2;
-        if (rp_record_number(keys->tables[middle], "time") <= t) {
+        if (rp_call_number(keys->tables[middle], "time") <= t) {
             low = middle;
         } else {
             high = middle;
@@ -144,12 +143,12 @@ static rp_result key_frame_pose(void *context, double t, rp_pose *out)
     return RP_OK;
 }
 
-rp_pose_of_time rp_scene_motion(const scene_record *collider)
+rp_pose_of_time rp_scene_motion(const scene_call *collider)
 {
-    if (rp_record_value(collider, "motion")->kind != 0) {
+    if (rp_call_value(collider, "motion")->kind != 0) {
         return rp_scene_pose_of_time(collider, "motion");
     }
-    const bool keyed = rp_record_value(collider, "keys")->kind != 0;
+    const bool keyed = rp_call_value(collider, "keys")->kind != 0;
     return (rp_pose_of_time){keyed                    ? key_frame_pose
                              : moves_evenly(collider) ? even_pose
                                                       : NULL,

@@ -13,13 +13,13 @@ enum { PATH = 96, WANTED = 160 };
 // One key that is being read.
 typedef struct reader {
     lua_State *L;
-    scene_record *record;
-    int owner;        // stack index of the record
+    scene_call *call;
+    int owner;        // stack index of the call
     int key;          // of its word
     const char *path; // "scene.dx"
 } reader;
 
-static const scene_key *key_of(const reader *r) { return &r->record->word->key[r->key]; }
+static const scene_key *key_of(const reader *r) { return &r->call->word->key[r->key]; }
 
 // Refusals
 // --------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ static void check_range(const reader *r, int index, double x)
 // Kinds of values
 // ------------------------------------------------------------------------------------------------
 
-// The record keeps the Lua value at `index` alive.
+// The call keeps the Lua value at `index` alive.
 static void keep(const reader *r, int index)
 {
     index = lua_absindex(r->L, index);
@@ -224,7 +224,7 @@ static void read_matrix(const reader *r, int index, scene_value *out)
     }
 }
 
-// A list of pairs; they live in a block of Lua's memory that the record keeps.
+// A list of pairs; they live in a block of Lua's memory that the call keeps.
 static void read_points(const reader *r, int index, scene_value *out)
 {
     enum { MOST = 4096 };
@@ -260,13 +260,13 @@ static void read_points(const reader *r, int index, scene_value *out)
 static void read_form(const reader *r, int index, scene_value *out)
 {
     out->kind = TAKES_TABLE;
-    out->record = rp_read_record(r->L, index, key_of(r)->form, r->path);
+    out->call = rp_read_call(r->L, index, key_of(r)->form, r->path);
     keep(r, -1);
     lua_pop(r->L, 1);
 }
 
-// A list of tables, each a record of its own. The list is a block of Lua's memory; Lua keeps it and
-// the records in a table that the record keeps.
+// A list of tables, each a call of its own. The list is a block of Lua's memory; Lua keeps it and
+// the calls in a table that the call keeps.
 static void read_tables(const reader *r, int index, scene_value *out)
 {
     enum { MOST = 4096 };
@@ -289,7 +289,7 @@ static void read_tables(const reader *r, int index, scene_value *out)
         char path[PATH + 16];
         snprintf(path, sizeof path, "%.*s[%d]", PATH, r->path, i + 1);
         lua_rawgeti(L, index, i + 1);
-        out->tables[i] = rp_read_record(L, -1, key_of(r)->form, path);
+        out->tables[i] = rp_read_call(L, -1, key_of(r)->form, path);
         lua_rawseti(L, kept, i + 1);
         lua_pop(L, 1);
     }
@@ -346,24 +346,24 @@ static void read_function(const reader *r, int index, scene_value *out)
     lua_getinfo(r->L, ">S", &ar);
     out->kind = TAKES_FUNCTION;
     out->function = (scene_function){
-        .record = r->record, .key = r->key, .line = ar.linedefined > 0 ? ar.linedefined : 0};
+        .call = r->call, .key = r->key, .line = ar.linedefined > 0 ? ar.linedefined : 0};
     keep(r, index);
 }
 
-// Shapes and materials are records that the script holds as values.
+// Shapes and materials are calls that the script holds as values.
 static void read_handle(const reader *r, int index, scene_value *out)
 {
-    scene_record *record = lua_touserdata(r->L, index);
-    if (lua_islightuserdata(r->L, index) || record == NULL) {
+    scene_call *call = lua_touserdata(r->L, index);
+    if (lua_islightuserdata(r->L, index) || call == NULL) {
         refuse(r, index);
     }
-    const unsigned kind = record->word->kind == WORD_SHAPE ? TAKES_SHAPE : TAKES_MATERIAL;
+    const unsigned kind = call->word->kind == WORD_SHAPE ? TAKES_SHAPE : TAKES_MATERIAL;
     if ((key_of(r)->takes & kind) == 0) {
         refuse(r, index);
     }
     out->kind = kind;
-    out->record = record;
-    record->used = true;
+    out->call = call;
+    call->used = true;
     keep(r, index);
 }
 
@@ -468,38 +468,38 @@ static bool names(const char *list, const char *key)
 }
 
 // A given key that contradicts key k, NULL: none.
-static const scene_key *contradiction(const scene_record *record, int k)
+static const scene_key *contradiction(const scene_call *call, int k)
 {
-    const scene_word *word = record->word;
+    const scene_word *word = call->word;
     for (int other = 0; other < word->keys; other++) {
-        if (record->value[other].given && names(word->key[k].not_with, word->key[other].name)) {
+        if (call->value[other].given && names(word->key[k].not_with, word->key[other].name)) {
             return &word->key[other];
         }
     }
     return NULL;
 }
 
-static void refuse_contradictions(lua_State *L, const scene_record *record, const char *path)
+static void refuse_contradictions(lua_State *L, const scene_call *call, const char *path)
 {
-    for (int k = 0; k < record->word->keys; k++) {
-        const scene_key *other = contradiction(record, k);
-        if (record->value[k].given && other != NULL) {
-            rp_sandbox_error(L, "%s: want %s or %s, got both", path, record->word->key[k].name,
+    for (int k = 0; k < call->word->keys; k++) {
+        const scene_key *other = contradiction(call, k);
+        if (call->value[k].given && other != NULL) {
+            rp_sandbox_error(L, "%s: want %s or %s, got both", path, call->word->key[k].name,
                              other->name);
         }
     }
 }
 
-static scene_record *new_record(lua_State *L, const scene_word *word)
+static scene_call *new_record(lua_State *L, const scene_word *word)
 {
-    const size_t size = sizeof(scene_record) + (size_t)word->keys * sizeof(scene_value);
-    scene_record *record = lua_newuserdatauv(L, size, 1);
-    memset(record, 0, size);
-    record->word = word;
-    record->line = rp_sandbox_line(L);
+    const size_t size = sizeof(scene_call) + (size_t)word->keys * sizeof(scene_value);
+    scene_call *call = lua_newuserdatauv(L, size, 1);
+    memset(call, 0, size);
+    call->word = word;
+    call->line = rp_sandbox_line(L);
     lua_newtable(L);
     lua_setiuservalue(L, -2, 1);
-    return record;
+    return call;
 }
 
 typedef struct key_path {
@@ -513,14 +513,14 @@ static key_path path_of(const char *path, const char *key)
     return p;
 }
 
-// Read the value on top of the stack, and pop it, as key k of the record below it.
-static void read_key(lua_State *L, scene_record *record, int k, const char *path, bool given)
+// Read the value on top of the stack, and pop it, as key k of the call below it.
+static void read_key(lua_State *L, scene_call *call, int k, const char *path, bool given)
 {
-    const key_path p = path_of(path, record->word->key[k].name);
-    const reader r = {L, record, lua_gettop(L) - 1, k, p.text};
+    const key_path p = path_of(path, call->word->key[k].name);
+    const reader r = {L, call, lua_gettop(L) - 1, k, p.text};
     luaL_checkstack(L, 16, NULL);
-    read_value(&r, -1, &record->value[k]);
-    record->value[k].given = given;
+    read_value(&r, -1, &call->value[k]);
+    call->value[k].given = given;
     lua_settop(L, r.owner);
 }
 
@@ -535,16 +535,16 @@ static void push_default(lua_State *L, const scene_key *key)
     lua_remove(L, -2);
 }
 
-static void fill_in_defaults(lua_State *L, scene_record *record, const char *path)
+static void fill_in_defaults(lua_State *L, scene_call *call, const char *path)
 {
-    for (int k = 0; k < record->word->keys; k++) {
-        const scene_key *key = &record->word->key[k];
-        if (record->value[k].given || contradiction(record, k) != NULL) {
+    for (int k = 0; k < call->word->keys; k++) {
+        const scene_key *key = &call->word->key[k];
+        if (call->value[k].given || contradiction(call, k) != NULL) {
             continue;
         }
         if (key->otherwise != NULL) {
             push_default(L, key);
-            read_key(L, record, k, path, false);
+            read_key(L, call, k, path, false);
         } else if (key->absent == NULL) {
             char wanted[WANTED];
             rp_scene_describe_takes(key, wanted, sizeof wanted);
@@ -553,7 +553,7 @@ static void fill_in_defaults(lua_State *L, scene_record *record, const char *pat
     }
 }
 
-scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, const char *path)
+scene_call *rp_read_call(lua_State *L, int index, const scene_word *word, const char *path)
 {
     index = lua_absindex(L, index);
     luaL_checkstack(L, 16, NULL);
@@ -566,32 +566,32 @@ scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, co
     }
     refuse_unknown_keys(L, index, word, path);
 
-    scene_record *record = new_record(L, word);
+    scene_call *call = new_record(L, word);
     for (int k = 0; k < word->keys; k++) {
         lua_pushstring(L, word->key[k].name);
         if (lua_rawget(L, index) == LUA_TNIL) {
             lua_pop(L, 1);
         } else {
-            read_key(L, record, k, path, true);
+            read_key(L, call, k, path, true);
         }
     }
-    refuse_contradictions(L, record, path);
-    fill_in_defaults(L, record, path);
-    return record;
+    refuse_contradictions(L, call, path);
+    fill_in_defaults(L, call, path);
+    return call;
 }
 
 // The arguments from key k on, as the shapes of that key. The list is a block of Lua's memory that
-// the record keeps; the scene keeps the shapes.
-static void read_shapes(lua_State *L, scene_record *record, int k, int given)
+// the call keeps; the scene keeps the shapes.
+static void read_shapes(lua_State *L, scene_call *call, int k, int given)
 {
-    const key_path p = path_of(record->word->name, record->word->key[k].name);
-    const reader r = {L, record, lua_gettop(L), k, p.text};
-    scene_value *out = &record->value[k];
+    const key_path p = path_of(call->word->name, call->word->key[k].name);
+    const reader r = {L, call, lua_gettop(L), k, p.text};
+    scene_value *out = &call->value[k];
     out->shapes = lua_newuserdatauv(L, (size_t)(given - k) * sizeof *out->shapes, 0);
     keep(&r, -1);
     lua_pop(L, 1);
     for (int i = k; i < given; i++) {
-        scene_record *shape = lua_touserdata(L, i + 1);
+        scene_call *shape = lua_touserdata(L, i + 1);
         const bool handle = lua_type(L, i + 1) == LUA_TUSERDATA && shape != NULL;
         if (!handle || shape->word->kind != WORD_SHAPE) {
             refuse(&r, i + 1);
@@ -603,7 +603,7 @@ static void read_shapes(lua_State *L, scene_record *record, int k, int given)
     out->given = true;
 }
 
-scene_record *rp_read_arguments(lua_State *L, const scene_word *word)
+scene_call *rp_read_arguments(lua_State *L, const scene_word *word)
 {
     const int given = lua_gettop(L);
     const bool open = (word->key[word->keys - 1].takes & TAKES_SHAPES) != 0;
@@ -611,21 +611,21 @@ scene_record *rp_read_arguments(lua_State *L, const scene_word *word)
         rp_sandbox_error(L, "%s: want at most %d values, got %d", word->name, word->keys, given);
     }
     luaL_checkstack(L, 16, NULL);
-    scene_record *record = new_record(L, word);
+    scene_call *call = new_record(L, word);
     for (int k = 0; k < given && k < word->keys; k++) {
         if ((word->key[k].takes & TAKES_SHAPES) != 0) {
-            read_shapes(L, record, k, given);
+            read_shapes(L, call, k, given);
             continue;
         }
         lua_pushvalue(L, k + 1);
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
         } else {
-            read_key(L, record, k, word->name, true);
+            read_key(L, call, k, word->name, true);
         }
     }
-    fill_in_defaults(L, record, word->name);
-    return record;
+    fill_in_defaults(L, call, word->name);
+    return call;
 }
 
 // Functions of the script
@@ -633,7 +633,7 @@ scene_record *rp_read_arguments(lua_State *L, const scene_word *word)
 
 void rp_push_function(lua_State *L, const scene_function *function)
 {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, function->record);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, function->call);
     lua_getiuservalue(L, -1, 1);
     lua_rawgeti(L, -1, function->key + 1);
     lua_replace(L, -3);

@@ -1,13 +1,13 @@
-// From Lua values to records, checked against the table of words.
+// From Lua values to calls, checked against the table of words.
 #pragma once
 
-#include "scene/record.h"
+#include "scene/call.h"
 
-// Read the table at `index` as fields of `word`. Leaves the record on the stack. Raises an error
+// Read the table at `index` as fields of `word`. Leaves the call on the stack. Raises an error
 // that names `path` and the key when anything is not as the table of words wants it.
-scene_record *rp_read_record(lua_State *L, int index, const scene_word *word, const char *path);
+scene_call *rp_read_call(lua_State *L, int index, const scene_word *word, const char *path);
 // The same from arguments 1, 2, …
-scene_record *rp_read_arguments(lua_State *L, const scene_word *word);
+scene_call *rp_read_arguments(lua_State *L, const scene_word *word);
 
 // Numbers that a function of the script returned, count of them from `index` on, or one table of
 // them; as many as the scene has dimensions.

@@ -57,13 +57,13 @@ static json_t *place_of(const scene_function *f)
                      json_sprintf("%s:%d", rp_sandbox_chunk(f->scene->sandbox, chunk), f->line));
 }
 
-static json_t *fields(const scene_record *record, json_t *object);
+static json_t *fields(const scene_call *call, json_t *object);
 
 static json_t *shapes(const scene_value *v)
 {
     json_t *list = json_array();
     for (int i = 0; i < v->count; i++) {
-        const scene_record *one = v->shapes[i];
+        const scene_call *one = v->shapes[i];
         json_array_append_new(list,
                               json_pack("{s:o}", one->word->name, fields(one, json_object())));
     }
@@ -109,11 +109,11 @@ static json_t *value_of(const scene_key *key, const scene_value *v)
     case TAKES_MATRIX:
         return rows(v);
     case TAKES_TABLE:
-        return fields(v->record, json_object());
+        return fields(v->call, json_object());
     case TAKES_FUNCTION:
         return place_of(&v->function);
     case TAKES_SHAPE:
-        return json_pack("{s:o}", v->record->word->name, fields(v->record, json_object()));
+        return json_pack("{s:o}", v->call->word->name, fields(v->call, json_object()));
     case TAKES_SHAPES:
         return shapes(v);
     case TAKES_POINTS:
@@ -121,33 +121,33 @@ static json_t *value_of(const scene_key *key, const scene_value *v)
     case TAKES_TABLES:
         return tables(v);
     case TAKES_MATERIAL:
-        return json_integer(v->record->index);
+        return json_integer(v->call->index);
     default:
         return json_null();
     }
 }
 
-static json_t *fields(const scene_record *record, json_t *object)
+static json_t *fields(const scene_call *call, json_t *object)
 {
-    for (int k = 0; k < record->word->keys; k++) {
-        const scene_key *key = &record->word->key[k];
-        json_object_set_new(object, key->name, value_of(key, &record->value[k]));
+    for (int k = 0; k < call->word->keys; k++) {
+        const scene_key *key = &call->word->key[k];
+        json_object_set_new(object, key->name, value_of(key, &call->value[k]));
     }
     return object;
 }
 
-static void add_param(json_t *params, const scene_record *r)
+static void add_param(json_t *params, const scene_call *r)
 {
     const int k = rp_scene_key_index(r->word, "default");
     const scene_key *key = &r->word->key[k];
     json_t *param = json_object();
     json_object_set_new(param, "value", value_of(key, r->set.kind != 0 ? &r->set : &r->value[k]));
     json_object_set_new(param, "default", value_of(key, &r->value[k]));
-    json_object_set_new(param, "note", json_string(rp_record_text(r, "note")));
-    json_object_set_new(params, rp_record_text(r, "name"), param);
+    json_object_set_new(param, "note", json_string(rp_call_text(r, "note")));
+    json_object_set_new(params, rp_call_text(r, "name"), param);
 }
 
-static void add_to_list(json_t *list, const scene_record *r)
+static void add_to_list(json_t *list, const scene_call *r)
 {
     json_t *object = json_object();
     json_object_set_new(object, "word", json_string(r->word->name));
@@ -168,7 +168,7 @@ static void add_groups(json_t *root)
     }
 }
 
-static void add_record(json_t *root, const scene_record *r)
+static void add_call(json_t *root, const scene_call *r)
 {
     json_t *group = r->word->group != NULL ? json_object_get(root, r->word->group) : NULL;
     if (r->word->kind == WORD_PARAM) {
@@ -188,9 +188,9 @@ static void add_computed(json_t *root, const rp_scene *scene)
     json_t *said = json_object_get(root, "scene");
     json_object_set_new(said, "title", text_of(info.title));
     json_object_set_new(said, "method", json_string(info.method));
-    for (const scene_record *r = rp_record_find(scene->first, "collider"); r != NULL;
-         r = rp_record_find(r->next, "collider")) {
-        if (rp_record_text(r, "name") == NULL) {
+    for (const scene_call *r = rp_call_find(scene->first, "collider"); r != NULL;
+         r = rp_call_find(r->next, "collider")) {
+        if (rp_call_text(r, "name") == NULL) {
             json_t *collider = json_array_get(json_object_get(root, "colliders"), (size_t)r->index);
             json_object_set_new(collider, "name", json_sprintf("%d", r->index));
         }
@@ -203,8 +203,8 @@ char *rp_scene_resolve(const rp_scene *scene)
     json_object_set_new(root, "repose", json_string(RP_VERSION));
     json_object_set_new(root, "file", text_of(scene->path));
     add_groups(root);
-    for (const scene_record *r = scene->first; r != NULL; r = r->next) {
-        add_record(root, r);
+    for (const scene_call *r = scene->first; r != NULL; r = r->next) {
+        add_call(root, r);
     }
     add_computed(root, scene);
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));

@@ -2,7 +2,7 @@
 // (functions.c), written down (resolve.c), made into a world (build.c).
 #pragma once
 
-#include "scene/record.h"
+#include "scene/call.h"
 
 // What only shows when all has been said: the dimension of vectors, contradictions between values,
 // required words. Fills in defaults that depend on other values, and makes the shapes.
@@ -11,14 +11,14 @@ rp_result rp_scene_check(rp_scene *scene);
 // Functions of time must be pure: each is called twice at several times and compared bit for bit.
 rp_result rp_scene_check_functions(const rp_scene *scene);
 
-// Functions of the script as C sees them. `record` and `key` must hold a function.
-rp_vector_of_time rp_scene_vector_of_time(const scene_record *record, const char *key);
-rp_vector_of_place rp_scene_vector_of_place(const scene_record *record, const char *key);
-rp_vector_field rp_scene_vector_field(const scene_record *record, const char *key);
-rp_pose_of_time rp_scene_pose_of_time(const scene_record *record, const char *key);
+// Functions of the script as C sees them. `call` and `key` must hold a function.
+rp_vector_of_time rp_scene_vector_of_time(const scene_call *call, const char *key);
+rp_vector_of_place rp_scene_vector_of_place(const scene_call *call, const char *key);
+rp_vector_field rp_scene_vector_field(const scene_call *call, const char *key);
+rp_pose_of_time rp_scene_pose_of_time(const scene_call *call, const char *key);
 // How a collider moves, by whatever it said: a function, key frames, velocity and spin; no call
 // when it stands still.
-rp_pose_of_time rp_scene_motion(const scene_record *collider);
+rp_pose_of_time rp_scene_motion(const scene_call *collider);
 
 // Where on a grid from `min` to `max` a function of (x, z), in 2D of x, is asked for heights.
 typedef struct scene_samples {
@@ -27,18 +27,17 @@ typedef struct scene_samples {
     double *height; // [row][column]
 } scene_samples;
 // Within the time that loading may take.
-rp_result rp_scene_sample(const scene_record *record, const char *key,
-                          const scene_samples *samples);
+rp_result rp_scene_sample(const scene_call *call, const char *key, const scene_samples *samples);
 
 // The path of a file that the scene names, which is now on the list of files that were read; NULL
 // when there is no memory. Belongs to the scene.
 const char *rp_scene_take_file(rp_scene *scene, const char *name);
 
 // The collider of that name that was said before `before`; NULL: none.
-const scene_record *rp_scene_find_collider(const rp_scene *scene, const char *name,
-                                           const scene_record *before);
+const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name,
+                                         const scene_call *before);
 // Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
-int rp_scene_period(const rp_scene *scene, const scene_record *domain, int axis);
+int rp_scene_period(const rp_scene *scene, const scene_call *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.
 int rp_scene_block_cells(const rp_scene *scene, int axis);
 

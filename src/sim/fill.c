@@ -660,8 +660,9 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
     if (count < 0) {
         return rp_fail(RP_ERR_ARGUMENT, "remove.count: want >= 0, got %lld", (long long)count);
     }
-    rp_arena_reset(&world->scratch);
-    uint64_t *sorted = rp_arena_get(&world->scratch, (size_t)count * sizeof *ids, "ids to remove");
+    rp_scratch_reset(&world->scratch);
+    uint64_t *sorted =
+        rp_scratch_get(&world->scratch, (size_t)count * sizeof *ids, "ids to remove");
     if (sorted == NULL) {
         return RP_ERR_MEMORY;
     }

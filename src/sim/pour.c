@@ -226,7 +226,7 @@ static rp_result pour_layer(rp_world *world, int emitter, double since)
                                       RP_FOR_LAYER, (uint64_t)(2 * emitter + k));
         shift[k] = e->spacing * (rp_unit(draw) - 0.5);
     }
-    double(*x)[3] = rp_arena_get(&world->scratch, (size_t)e->sites * sizeof *x, "a layer");
+    double(*x)[3] = rp_scratch_get(&world->scratch, (size_t)e->sites * sizeof *x, "a layer");
     if (x == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -254,7 +254,7 @@ rp_result rp_world_pour(rp_world *world)
             if (due > now || due >= e->stop || world->layers[i] >= e->layers_most) {
                 break;
             }
-            rp_arena_reset(&world->scratch);
+            rp_scratch_reset(&world->scratch);
             RP_TRY(pour_layer(world, i, now - due));
             world->layers[i]++;
         }
@@ -445,9 +445,9 @@ rp_result rp_world_drain(rp_world *world)
     if (world->sinks == 0 && !world->domain.set) {
         return RP_OK;
     }
-    rp_arena_reset(&world->scratch);
+    rp_scratch_reset(&world->scratch);
     draining d = {.world = world};
-    d.page = rp_arena_get(&world->scratch, (size_t)set->pages * sizeof *d.page, "drained pages");
+    d.page = rp_scratch_get(&world->scratch, (size_t)set->pages * sizeof *d.page, "drained pages");
     if (d.page == NULL) {
         return RP_ERR_MEMORY;
     }

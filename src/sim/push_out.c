@@ -179,10 +179,10 @@ rp_result rp_world_push_out(rp_world *world)
     for (int i = 0; i < world->colliders; i++) {
         world->collider[i].begin = world->collider[i].end; // where they are now
     }
-    rp_arena_reset(&world->scratch);
+    rp_scratch_reset(&world->scratch);
     search s = {.world = world};
-    s.sunk = rp_arena_get(&world->scratch, (size_t)(set->slots / RP_LANES) * sizeof *s.sunk,
-                          "particles in walls");
+    s.sunk = rp_scratch_get(&world->scratch, (size_t)(set->slots / RP_LANES) * sizeof *s.sunk,
+                            "particles in walls");
     if (s.sunk == NULL) {
         return RP_ERR_MEMORY;
     }

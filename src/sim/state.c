@@ -348,9 +348,9 @@ static rp_result make_room(rp_world *world, const rp_state_header *h)
                              (size_t)set->pages * sizeof(rp_page), "pages"));
     for (int i = 0; i < RP_COL_COUNT; i++) {
         if (rp_set_has(set, i)) {
-            RP_TRY(
-                rp_buffer_reserve(&set->column[i].buffer, a, column_bytes(set, i, h->slots, false),
-                                  column_bytes(set, i, set->slots, false), rp_field_table[i].name));
+            RP_TRY(rp_buffer_reserve(
+                &set->column[i].buffer, a, column_bytes(set, i, h->slots, false),
+                column_bytes(set, i, set->slots, false), rp_column_table[i].name));
             RP_TRY(rp_buffer_reserve(
                 &set->inbox.column[i], a, column_bytes(set, i, h->births, true),
                 column_bytes(set, i, set->inbox.count, true), "particles to be born"));

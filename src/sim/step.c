@@ -223,7 +223,7 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
         step->ledger = &ledger;
     }
     memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
-    rp_arena_reset(&world->scratch);
+    rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
     const rp_result result = world->solver->step(world->solver_state, step);
     // a particle that has gone where no grid can be will not come back

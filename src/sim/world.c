@@ -169,7 +169,7 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     a = &world->allocator;
     world->threads = def->threads > 0 ? def->threads : rp_default_threads();
     world->solver = rp_solver_find("explicit");
-    rp_arena_init(&world->scratch, a);
+    rp_scratch_init(&world->scratch, a);
     rp_result result = choose_kernels(world);
     if (result == RP_OK) {
         result = world->solver->create(def, a, &world->solver_state);
@@ -205,7 +205,7 @@ void rp_world_destroy(rp_world *world)
     rp_plan_free(world);
     rp_buffer_free(&world->group_reals, a);
     rp_buffer_free(&world->group_laws, a);
-    rp_arena_free(&world->scratch);
+    rp_scratch_free(&world->scratch);
     rp_delete(&given, world, sizeof *world);
 }
 

@@ -95,7 +95,7 @@ struct rp_world {
     rp_energy energy;                       // lost so far
     rp_registry registry;
 
-    rp_arena scratch;
+    rp_scratch scratch;
     rp_stats stats; // born, removed and sorts are state too
     bool failed;    // a step diverged: readable, but not to be stepped
     rp_failure failure;

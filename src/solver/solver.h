@@ -57,7 +57,7 @@ typedef struct rp_step {
     double gravity[3];                      // at the start of the step [m/s^2]
     uint64_t seed;
     int threads;
-    rp_arena *scratch;
+    rp_scratch *scratch;
     rp_stats *stats;
     rp_ledger *ledger;   // to be filled in; NULL: nobody asks
     rp_failure *failure; // filled in by a step that returns RP_ERR_DIVERGED

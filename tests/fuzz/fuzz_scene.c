@@ -1,6 +1,6 @@
 // Any bytes as a scene: loading must end soon with a scene or a sentence.
 #include "repose/repose.h"
-#include "scene/record.h"
+#include "scene/call.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ enum { MOST_PARTICLES = 1000000 };
 static bool is_small(const rp_scene *scene)
 {
     double sites = 0.0;
-    for (const scene_record *r = rp_record_find(scene->first, "particles"); r != NULL;
-         r = rp_record_find(r->next, "particles")) {
+    for (const scene_call *r = rp_call_find(scene->first, "particles"); r != NULL;
+         r = rp_call_find(r->next, "particles")) {
         double lower[3], upper[3], n = 1.0;
-        if (rp_shape_bounds(rp_record_value(r, "shape")->record->shape, scene->dimension, lower,
+        if (rp_shape_bounds(rp_call_value(r, "shape")->call->shape, scene->dimension, lower,
                             upper)) {
             for (int a = 0; a < scene->dimension; a++) {
-                n *= fmax(1.0, (upper[a] - lower[a]) / rp_record_number(r, "spacing"));
+                n *= fmax(1.0, (upper[a] - lower[a]) / rp_call_number(r, "spacing"));
             }
         }
         // beyond what a world holds it is refused at once

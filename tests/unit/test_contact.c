@@ -298,14 +298,14 @@ static void apply_with(test_bed *bed, rp_walls *walls, const wall *plane, int pl
     for (int i = 0; i < planes; i++) {
         collider[i] = collider_of(&plane[i]);
     }
-    rp_arena scratch;
+    rp_scratch scratch;
     rp_touches touches;
-    rp_arena_init(&scratch, rp_default_allocator());
+    rp_scratch_init(&scratch, rp_default_allocator());
     CHECK_OK(rp_touches_find(&touches, walls, collider, planes, &bed->grid, 2, &scratch));
     for (rp_local p = 0; p < bed->grid.pages; p++) {
         rp_touches_apply(&touches, &bed->grid, p, bed->def.dt);
     }
-    rp_arena_free(&scratch);
+    rp_scratch_free(&scratch);
     for (int i = 0; i < planes; i++) {
         rp_shape_release(collider[i].shape);
     }

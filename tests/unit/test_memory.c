@@ -167,9 +167,9 @@ static void absurd_sizes_are_out_of_memory(void)
     failing_allocator fa;
     failing_allocator_init(&fa, -1);
     const rp_allocator *a = &fa.allocator;
-    rp_arena arena;
-    rp_arena_init(&arena, a);
-    CHECK(rp_arena_get(&arena, 100, "test") != NULL);
+    rp_scratch arena;
+    rp_scratch_init(&arena, a);
+    CHECK(rp_scratch_get(&arena, 100, "test") != NULL);
     rp_buffer buffer = {0};
     CHECK_OK(rp_buffer_reserve(&buffer, a, 100, 0, "test"));
     const int64_t count = fa.count;
@@ -180,12 +180,12 @@ static void absurd_sizes_are_out_of_memory(void)
                     "out of memory: ");
         CHECK(rp_new(a, sizes[i], "a world") == NULL);
         CHECK(strstr(rp_last_error(), " bytes for a world") != NULL);
-        CHECK(rp_arena_get(&arena, sizes[i], "sums") == NULL);
+        CHECK(rp_scratch_get(&arena, sizes[i], "sums") == NULL);
         CHECK(strstr(rp_last_error(), " bytes for sums") != NULL);
     }
     CHECK_EQUAL(fa.count, count); // not even asked
     rp_buffer_free(&buffer, a);
-    rp_arena_free(&arena);
+    rp_scratch_free(&arena);
     failing_allocator_finish(&fa);
 }
 
@@ -216,11 +216,11 @@ enum { PIECES = 200 };
 static size_t piece_size(int i) { return (size_t)i * i * 37 % 50000; }
 
 // What a step does: take pieces of all sizes, write them, find them as written.
-static void use_arena(rp_arena *arena)
+static void use_arena(rp_scratch *arena)
 {
     unsigned char *piece[PIECES];
     for (int i = 0; i < PIECES; i++) {
-        piece[i] = rp_arena_get(arena, piece_size(i), "a piece");
+        piece[i] = rp_scratch_get(arena, piece_size(i), "a piece");
         CHECK(piece[i] != NULL);
         CHECK(aligned_to(piece[i], RP_CACHE_LINE));
         fill(piece[i], piece_size(i), (unsigned)i);
@@ -235,27 +235,27 @@ static void pieces_of_an_arena_do_not_overlap(void)
 {
     failing_allocator fa;
     failing_allocator_init(&fa, -1);
-    rp_arena arena;
-    rp_arena_init(&arena, &fa.allocator);
+    rp_scratch arena;
+    rp_scratch_init(&arena, &fa.allocator);
     for (int step = 0; step < 3; step++) {
         check_context("step %d", step);
         CHECK_HELPER(use_arena(&arena));
-        rp_arena_reset(&arena);
+        rp_scratch_reset(&arena);
     }
-    rp_arena_free(&arena);
-    rp_arena_free(&arena);
+    rp_scratch_free(&arena);
+    rp_scratch_free(&arena);
     failing_allocator_finish(&fa);
 }
 
 // Catches empty pieces at one address, or NULL for something that is no failure.
 static void two_empty_pieces_are_two_places(void)
 {
-    rp_arena arena;
-    rp_arena_init(&arena, rp_default_allocator());
-    const void *first = rp_arena_get(&arena, 0, "nothing"),
-               *second = rp_arena_get(&arena, 0, "nothing");
+    rp_scratch arena;
+    rp_scratch_init(&arena, rp_default_allocator());
+    const void *first = rp_scratch_get(&arena, 0, "nothing"),
+               *second = rp_scratch_get(&arena, 0, "nothing");
     CHECK(first != NULL && second != NULL && first != second);
-    rp_arena_free(&arena);
+    rp_scratch_free(&arena);
 }
 
 // Catches a reset that frees its blocks or merges them into one that is too small.
@@ -263,22 +263,22 @@ static void a_warm_arena_allocates_nothing(void)
 {
     failing_allocator fa;
     failing_allocator_init(&fa, -1);
-    rp_arena arena;
-    rp_arena_init(&arena, &fa.allocator);
-    rp_arena_reset(&arena);
+    rp_scratch arena;
+    rp_scratch_init(&arena, &fa.allocator);
+    rp_scratch_reset(&arena);
     CHECK_EQUAL(fa.count, 0);
     CHECK_HELPER(use_arena(&arena));
     CHECK(fa.outstanding_blocks > 1); // or there is nothing to merge
-    rp_arena_reset(&arena);
+    rp_scratch_reset(&arena);
     CHECK_EQUAL(fa.outstanding_blocks, 1);
 
     const int64_t warm = fa.count;
     for (int step = 0; step < 5; step++) {
         CHECK_HELPER(use_arena(&arena));
-        rp_arena_reset(&arena);
+        rp_scratch_reset(&arena);
     }
     CHECK_EQUAL(fa.count, warm);
-    rp_arena_free(&arena);
+    rp_scratch_free(&arena);
     failing_allocator_finish(&fa);
 }
 
@@ -287,15 +287,15 @@ static void an_arena_that_cannot_merge_goes_on_with_its_blocks(void)
 {
     failing_allocator fa;
     failing_allocator_init(&fa, -1);
-    rp_arena arena;
-    rp_arena_init(&arena, &fa.allocator);
+    rp_scratch arena;
+    rp_scratch_init(&arena, &fa.allocator);
     CHECK_HELPER(use_arena(&arena));
     const int64_t blocks = fa.outstanding_blocks;
     CHECK(blocks > 1);
 
     (void)rp_fail(RP_ERR_FILE, "an older sentence");
     fa.fail_at = fa.count;
-    rp_arena_reset(&arena);
+    rp_scratch_reset(&arena);
     CHECK(fa.failed);
     CHECK_EQUAL(fa.outstanding_blocks, blocks);
     CHECK(strcmp(rp_last_error(), "an older sentence") == 0); // nobody is told of this failure
@@ -303,9 +303,9 @@ static void an_arena_that_cannot_merge_goes_on_with_its_blocks(void)
     // pieces come in another order than blocks: one more block may be needed, not a second set
     CHECK_HELPER(use_arena(&arena));
     CHECK(fa.outstanding_blocks <= blocks + 1);
-    rp_arena_reset(&arena);
+    rp_scratch_reset(&arena);
     CHECK_EQUAL(fa.outstanding_blocks, 1);
-    rp_arena_free(&arena);
+    rp_scratch_free(&arena);
     failing_allocator_finish(&fa);
 }
 
@@ -318,12 +318,12 @@ static void an_arena_survives_every_failed_allocation(void)
         check_context("allocation %d fails", (int)n);
         failing_allocator fa;
         failing_allocator_init(&fa, n);
-        rp_arena arena;
-        rp_arena_init(&arena, &fa.allocator);
+        rp_scratch arena;
+        rp_scratch_init(&arena, &fa.allocator);
         for (int step = 0; step < 3; step++) {
             int missing = 0;
             for (int i = 0; i < PIECES; i++) {
-                unsigned char *piece = rp_arena_get(&arena, piece_size(i), "a piece");
+                unsigned char *piece = rp_scratch_get(&arena, piece_size(i), "a piece");
                 if (piece == NULL) {
                     missing++;
                     CHECK(strstr(rp_last_error(), "bytes for a piece") != NULL);
@@ -332,10 +332,10 @@ static void an_arena_survives_every_failed_allocation(void)
                 }
             }
             CHECK(missing <= 1);
-            rp_arena_reset(&arena);
+            rp_scratch_reset(&arena);
         }
         failed = fa.failed;
-        rp_arena_free(&arena);
+        rp_scratch_free(&arena);
         failing_allocator_finish(&fa);
     }
     CHECK(n > 3);

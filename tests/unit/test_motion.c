@@ -13,7 +13,7 @@
 // The pose of the scene's one collider.
 static rp_pose pose_at(const rp_scene *scene, double t)
 {
-    const rp_pose_of_time motion = rp_scene_motion(rp_record_find(scene->first, "collider"));
+    const rp_pose_of_time motion = rp_scene_motion(rp_call_find(scene->first, "collider"));
     rp_pose pose = {.rotation = {0.0, 0.0, 0.0, 1.0}};
     if (motion.call(motion.context, t, &pose) != RP_OK) {
         check_record(__FILE__, __LINE__, "no pose: %s", rp_last_error());

@@ -1,6 +1,6 @@
 // Tests src/scene/sandbox.c and library.c: that no script can hang, eat memory, get out, or differ
 // from run to run.
-#include "scene/record.h"
+#include "scene/call.h"
 #include "scene/scene.h"
 #include "scene/words.h"
 

@@ -1,6 +1,6 @@
 // Tests src/scene: that every word does what its table says, and that every mistake is answered
 // with file, line and what was wanted. What scripts may not do is tested in test_sandbox.c.
-#include "scene/record.h"
+#include "scene/call.h"
 #include "scene/scene.h"
 #include "scene/words.h"
 
@@ -679,7 +679,7 @@ static void params_are_set_from_outside(void)
 // What is asked of the shape of the first particles or collider.
 static const rp_shape *first_shape(const rp_scene *scene, const char *word)
 {
-    return rp_record_value(rp_record_find(scene->first, word), "shape")->record->shape;
+    return rp_call_value(rp_call_find(scene->first, word), "shape")->call->shape;
 }
 
 // A word that makes another shape than the C call of the same name, in 2D and 3D.
@@ -888,7 +888,7 @@ static void functions_give_c_what_the_script_says(void)
     CHECK_NEAR(out[2], 2.0, 0.0);
 
     rp_pose pose;
-    const scene_record *collider = rp_record_find(scene->first, "collider");
+    const scene_call *collider = rp_call_find(scene->first, "collider");
     const rp_pose_of_time motion = rp_scene_pose_of_time(collider, "motion");
     CHECK_OK(motion.call(motion.context, 0.25, &pose));
     CHECK_NEAR(pose.position[0], 0.25, 0.0);

@@ -153,11 +153,11 @@ static void three_sets_fall_together(const rp_kernels *k)
 
     const rp_solver *solver = rp_solver_find("explicit");
     rp_grid grid;
-    rp_arena scratch;
+    rp_scratch scratch;
     void *state;
     rp_stats stats = {0};
     rp_grid_init(&grid, &layout, 1, a);
-    rp_arena_init(&scratch, a);
+    rp_scratch_init(&scratch, a);
     CHECK_OK(solver->create(&def, a, &state));
     rp_step step = {.set = set,
                     .sets = SETS,
@@ -192,7 +192,7 @@ static void three_sets_fall_together(const rp_kernels *k)
             CHECK_NEAR(mean, start[s] - fall, 64.0 * n * unit * (1.0 + fall));
             CHECK_EQUAL(set[s].count, GRAINS);
         }
-        rp_arena_reset(&scratch);
+        rp_scratch_reset(&scratch);
         step.time.step = n;
         CHECK_OK(solver->step(state, &step));
         if (n == 0) {
@@ -210,7 +210,7 @@ static void three_sets_fall_together(const rp_kernels *k)
     CHECK(rp_set_value(&set[WATER], RP_COL_VOLUME_RATIO, 0, 0, rp_set_page(&set[WATER])) == 0.75);
     CHECK(rp_set_value(&set[GLUE], RP_COL_STRENGTH, 0, 0, rp_set_page(&set[GLUE])) == 140.0);
     solver->destroy(state, a);
-    rp_arena_free(&scratch);
+    rp_scratch_free(&scratch);
     rp_grid_free(&grid);
     for (int s = 0; s < SETS; s++) {
         rp_set_free(&set[s]);

@@ -849,7 +849,7 @@ static void lanes_past_the_end(const rp_kernels *k)
                     static const char zero[8];
                     const void *at = rp_set_at(set, c, s, comp);
                     CHECK(memcmp(at, zero, set->column[c].bytes) == 0 ||
-                          (rp_field_table[c].kind == RP_KIND_REAL &&
+                          (rp_column_table[c].kind == RP_KIND_REAL &&
                            test_bed_get(&bed, at, 0) == 0.0));
                 }
             }

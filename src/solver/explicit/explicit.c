@@ -142,8 +142,8 @@ static rp_result find_push(loops *l)
         return RP_OK;
     }
     l->push =
-        rp_arena_get(step->scratch, (size_t)grid->pages * (size_t)layout->nodes * sizeof *l->push,
-                     "the acceleration of nodes");
+        rp_scratch_get(step->scratch, (size_t)grid->pages * (size_t)layout->nodes * sizeof *l->push,
+                       "the acceleration of nodes");
     if (l->push == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -346,15 +346,15 @@ static rp_result explicit_step(void *state, rp_step *step)
         most_pages = step->set[i].pages > most_pages ? step->set[i].pages : most_pages;
     }
     loops l = {.step = step};
-    l.dropped = rp_arena_get(step->scratch, (size_t)step->grid->pages * sizeof *l.dropped,
-                             "dropped momentum per page");
-    l.report = rp_arena_get(step->scratch, (size_t)most_pages * sizeof *l.report, "page reports");
+    l.dropped = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l.dropped,
+                               "dropped momentum per page");
+    l.report = rp_scratch_get(step->scratch, (size_t)most_pages * sizeof *l.report, "page reports");
     if (l.dropped == NULL || l.report == NULL) {
         return RP_ERR_MEMORY;
     }
     if (step->ledger != NULL) {
-        l.ledger = rp_arena_get(step->scratch, (size_t)step->grid->pages * sizeof *l.ledger,
-                                "energies of pages");
+        l.ledger = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l.ledger,
+                                  "energies of pages");
         if (l.ledger == NULL) {
             return RP_ERR_MEMORY;
         }

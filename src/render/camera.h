@@ -3,25 +3,25 @@
 
 #include "repose/base.h"
 
-typedef struct rp_view {
+typedef struct rp_camera {
     int width, height;         // of the picture [pixels]
     double eye[3], look[3];    // [m]; y is up
     double fov;                // from bottom to top [rad]
     double lower[3], upper[3]; // what there is to see [m]
     bool parallel;             // all looks go the same way: nothing leans or shrinks with distance
     double free_right;         // share of the width that is kept free for a legend
-} rp_view;
+} rp_camera;
 
 // Unit vectors; up is as near to y as it can be.
 typedef struct rp_axes {
     double right[3], up[3], forward[3];
 } rp_axes;
-rp_axes rp_view_axes(const double eye[3], const double look[3]);
+rp_axes rp_camera_axes(const double eye[3], const double look[3]);
 
 // Set eye and look so that the points are in the picture, but for a few in a thousand where there
 // are many: seen from a little above, or straight from the front when flat. Wants the rest to be
 // set.
 // @param radius of every point [m]
 // @return RP_ERR_MEMORY
-rp_result rp_view_aim(rp_view *view, const double (*point)[3], size_t count, double radius,
-                      bool flat);
+rp_result rp_camera_aim(rp_camera *camera, const double (*point)[3], size_t count, double radius,
+                        bool flat);

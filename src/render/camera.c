@@ -1,4 +1,4 @@
-#include "render/view.h"
+#include "render/camera.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void cross(const double a[3], const double b[3], double out[3])
     }
 }
 
-rp_axes rp_view_axes(const double eye[3], const double look[3])
+rp_axes rp_camera_axes(const double eye[3], const double look[3])
 {
     rp_axes a;
     const double y[3] = {0.0, 1.0, 0.0};
@@ -75,12 +75,13 @@ static double ranked(double *x, size_t count, size_t rank)
     return x[low];
 }
 
-rp_result rp_view_aim(rp_view *v, const double (*point)[3], size_t count, double radius, bool flat)
+rp_result rp_camera_aim(rp_camera *v, const double (*point)[3], size_t count, double radius,
+                        bool flat)
 {
     const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.0 : 0.30; // [rad]
     const double to[3] = {-sin(azimuth) * cos(elevation), -sin(elevation),
                           -cos(azimuth) * cos(elevation)};
-    const rp_axes a = rp_view_axes((double[3]){0}, to);
+    const rp_axes a = rp_camera_axes((double[3]){0}, to);
     const double fill = 0.80; // share of the picture that the points may take
     const double ty = fill * tan(0.5 * v->fov), tx = ty * v->width / v->height;
     const double narrow = fmin(1.0, (1.0 - 2.0 * v->free_right) / fill);

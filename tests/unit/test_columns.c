@@ -1,4 +1,4 @@
-#include "core/fields.h"
+#include "core/columns.h"
 
 #include "check.h"
 
@@ -37,10 +37,10 @@ enum { PROMISES = sizeof promise / sizeof promise[0] };
 static void the_list_has_every_public_column_in_its_order(void)
 {
     int rows = 0;
-#define COUNT(id, name, kind, comps, unit, sentence)                                               \
+#define COUNT(id, name, kind, comps, neutral, unit, sentence)                                      \
     CHECK_EQUAL(RP_COL_##id, rows);                                                                \
     rows++;
-    RP_FIELDS(COUNT)
+    RP_COLUMNS(COUNT)
     CHECK_EQUAL(rows, RP_COL_COUNT);
     CHECK_EQUAL(PROMISES, RP_COL_COUNT);
     for (int i = 0; i < PROMISES; i++) {
@@ -52,7 +52,7 @@ static void the_list_has_every_public_column_in_its_order(void)
 static void every_column_says_what_it_is(void)
 {
     for (int c = 0; c < RP_COL_COUNT; c++) {
-        const rp_field_info *info = &rp_field_table[c];
+        const rp_column_info *info = &rp_column_table[c];
         check_context("column %d", c);
         CHECK(info->name != NULL && info->unit != NULL && info->sentence != NULL);
         CHECK(strlen(info->name) > 0 && strlen(info->unit) > 0 && strlen(info->sentence) > 0);
@@ -78,7 +78,7 @@ static void names_are_different(void)
 static void an_unknown_column_has_a_name_too(void)
 {
     for (int c = 0; c < RP_COL_COUNT; c++) {
-        CHECK(rp_column_name(c) == rp_field_table[c].name);
+        CHECK(rp_column_name(c) == rp_column_table[c].name);
     }
     CHECK(strcmp(rp_column_name(RP_COL_COUNT), "?") == 0);
     CHECK(strcmp(rp_column_name((rp_column_id)-1), "?") == 0);
@@ -95,9 +95,9 @@ static void sizes_follow_dimension_and_precision(void)
             CHECK_EQUAL(rp_sym_comps(dim), dim * (dim + 1) / 2);
             for (int c = 0; c < RP_COL_COUNT; c++) {
                 check_context("%dD, precision %d, %s", dim, precision, rp_column_name(c));
-                CHECK_EQUAL(rp_field_comps(&l, c),
+                CHECK_EQUAL(rp_layout_comps(&l, c),
                             dim == 2 ? promise[c].comps2 : promise[c].comps3);
-                CHECK_EQUAL(rp_field_bytes(&l, c),
+                CHECK_EQUAL(rp_layout_bytes(&l, c),
                             precision == RP_SINGLE ? promise[c].single : promise[c].twice);
             }
         }

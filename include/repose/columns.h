@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns: what particles carry, one quantity each.
+#pragma once
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rp_world rp_world;
+
+/// The one list of particle columns. The names below, allocation, sorting, saving, reading and
+/// exports are made from it.
+///
+///     X(ID, name, kind, shape, neutral, unit, sentence)
+///
+/// Kinds and shapes are told in src/core/columns.h. A particle that has just been born, and one of
+/// a species without the column where others have it, has the neutral value.
+// clang-format off
+#define RP_COLUMNS(X) \
+    X(POSITION,     "position",     POSITION, VECTOR,    0, "m",   "where the particle is") \
+    X(VELOCITY,     "velocity",     REAL,     VECTOR,    0, "m/s", "how fast it moves") \
+    X(AFFINE,       "affine",       REAL,     MATRIX,    0, "1/s", "C, the velocity gradient that APIC carries") \
+    X(STRAIN,       "strain",       REAL,     SYMMETRIC, 0, "1",   "elastic Hencky tensor h = 1/2 ln(F F^T)") \
+    X(HARDENING,    "hardening",    REAL,     SCALAR,    0, "1",   "q, plastic deformation that hardens") \
+    X(VOLUME_GAIN,  "volume_gain",  REAL,     SCALAR,    0, "1",   "v_c, log volume gained by separation") \
+    X(VOLUME_RATIO, "volume_ratio", REAL,     SCALAR,    1, "1",   "J, current over initial volume") \
+    X(STRENGTH,     "strength",     REAL,     SCALAR,    0, "N",   "force that glue withstands") \
+    X(GROUP,        "group",        U16,      SCALAR,    0, "1",   "source the particle came from: material, field, mass") \
+    X(ID,           "id",           U64,      SCALAR,    0, "1",   "counted in scene order, never reused")
+// clang-format on
+
+/// Names a particle column: RP_COL_POSITION, RP_COL_VELOCITY and so on.
+typedef enum rp_column_id {
+#define RP_COLUMN_ID(id, name, kind, shape, neutral, unit, sentence) RP_COL_##id,
+    RP_COLUMNS(RP_COLUMN_ID)
+#undef RP_COLUMN_ID
+        RP_COL_COUNT,
+} rp_column_id;
+RP_API const char *rp_column_name(rp_column_id column);
+/// Components of a column in this world; 0 when the world does not keep it.
+RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
+/// Copy a column in memory order, as double, to out[particles][components].
+/// Every column is copied in the same order as long as no step is taken in between.
+RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
+
+#ifdef __cplusplus
+}
+#endif
