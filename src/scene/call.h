@@ -82,6 +82,13 @@ int rp_call_choice(const scene_call *call, const char *key);
 const char *rp_call_text(const scene_call *call, const char *key); // NULL: none
 const double *rp_call_vector(const scene_call *call, const char *key);
 
+static inline bool rp_is_zero(const double v[3])
+{
+    return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
+}
+// x, y or z, for messages.
+static inline char rp_axis_name(int axis) { return "xyz"[axis]; }
+
 // The next call of a word from `call` on, NULL: none.
 const scene_call *rp_call_find(const scene_call *call, const char *word);
 

@@ -1,16 +1,9 @@
 // What only shows when all has been said.
 #include "scene/scene.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#define DEGREE (3.14159265358979323846 / 180.0)
-
-static const char axis_name[] = "xyz";
 
 // Dimensions
 // -----------------------------------------------------------------------------------------------
@@ -58,328 +51,6 @@ static rp_result fit_dimension(rp_scene *scene, scene_call *call)
         }
     }
     return RP_OK;
-}
-
-// Shapes
-// -----------------------------------------------------------------------------------------------------
-
-static bool is_zero(const double v[3]) { return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0; }
-
-static rp_result make_half_space(rp_scene *scene, scene_call *r)
-{
-    const double *normal = rp_call_vector(r, "normal");
-    if (is_zero(normal)) {
-        return rp_call_fail(scene, r, "normal", "want a vector that is not 0, got 0");
-    }
-    return rp_shape_half_space(rp_call_vector(r, "point"), normal, &r->shape);
-}
-
-static rp_result make_sphere(rp_scene *scene, scene_call *r)
-{
-    (void)scene;
-    return rp_shape_sphere(rp_call_vector(r, "center"), rp_call_number(r, "radius"), &r->shape);
-}
-
-static rp_result make_box(rp_scene *scene, scene_call *r)
-{
-    const double *lower = rp_call_vector(r, "min"), *upper = rp_call_vector(r, "max");
-    for (int a = 0; a < scene->dimension; a++) {
-        if (!(lower[a] < upper[a])) {
-            return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
-                                axis_name[a], lower[a], upper[a]);
-        }
-    }
-    // a rectangle is a box without ends
-    const bool flat = scene->dimension == 2;
-    const double low[3] = {lower[0], lower[1], flat ? -INFINITY : lower[2]};
-    const double high[3] = {upper[0], upper[1], flat ? INFINITY : upper[2]};
-    double most = INFINITY;
-    for (int a = 0; a < scene->dimension; a++) {
-        most = fmin(most, 0.5 * (upper[a] - lower[a]));
-    }
-    const double round = rp_call_number(r, "round");
-    if (!(round <= most)) {
-        return rp_call_fail(scene, r, "round",
-                            "want at most half the shortest side, which is %g m, got %g", most,
-                            round);
-    }
-    return rp_shape_rounded_box(low, high, round, &r->shape);
-}
-
-static rp_result make_capsule(rp_scene *scene, scene_call *r)
-{
-    (void)scene;
-    return rp_shape_capsule(rp_call_vector(r, "a"), rp_call_vector(r, "b"),
-                            rp_call_number(r, "radius"), &r->shape);
-}
-
-// In 2D the plane cuts a shape through its axis, so that axis must lie in it.
-static rp_result check_axis(rp_scene *scene, const scene_call *r)
-{
-    if (is_zero(rp_call_vector(r, "axis"))) {
-        return rp_call_fail(scene, r, "axis", "want a vector that is not 0%s, got 0",
-                            scene->dimension == 2 ? " and lies in the plane of a 2D scene" : "");
-    }
-    return RP_OK;
-}
-
-// Cylinder or cone.
-static rp_result make_turned(rp_scene *scene, scene_call *r,
-                             rp_result (*shape)(const double base[3], const double axis[3],
-                                                double radius, double height, rp_shape **))
-{
-    const rp_result result = check_axis(scene, r);
-    return result != RP_OK
-               ? result
-               : shape(rp_call_vector(r, "base"), rp_call_vector(r, "axis"),
-                       rp_call_number(r, "radius"), rp_call_number(r, "height"), &r->shape);
-}
-
-static rp_result make_cylinder(rp_scene *scene, scene_call *r)
-{
-    return make_turned(scene, r, rp_shape_cylinder);
-}
-
-static rp_result make_cone(rp_scene *scene, scene_call *r)
-{
-    return make_turned(scene, r, rp_shape_cone);
-}
-
-static rp_result make_torus(rp_scene *scene, scene_call *r)
-{
-    if (scene->dimension == 2) {
-        return rp_call_fail(scene, r, NULL,
-                            "want a 3D scene, got a 2D one: use spheres there, or subtract one "
-                            "from another");
-    }
-    const rp_result result = check_axis(scene, r);
-    return result != RP_OK
-               ? result
-               : rp_shape_torus(rp_call_vector(r, "center"), rp_call_vector(r, "axis"),
-                                rp_call_number(r, "major"), rp_call_number(r, "minor"), &r->shape);
-}
-
-static rp_result make_ellipsoid(rp_scene *scene, scene_call *r)
-{
-    const double *radii = rp_call_vector(r, "radii");
-    // an ellipse is an elliptic cylinder without ends
-    const double full[3] = {radii[0], radii[1], scene->dimension == 2 ? INFINITY : radii[2]};
-    return rp_shape_ellipsoid(rp_call_vector(r, "center"), full, &r->shape);
-}
-
-static rp_result make_revolve(rp_scene *scene, scene_call *r)
-{
-    const rp_result result = check_axis(scene, r);
-    if (result != RP_OK) {
-        return result;
-    }
-    const scene_value *profile = rp_call_value(r, "profile");
-    const scene_value *thickness = rp_call_value(r, "thickness");
-    rp_revolve_def def = rp_default_revolve_def();
-    memcpy(def.base, rp_call_vector(r, "base"), sizeof def.base);
-    memcpy(def.axis, rp_call_vector(r, "axis"), sizeof def.axis);
-    def.profile = (const double(*)[2])profile->points;
-    def.points = profile->count;
-    def.thickness = thickness->kind != 0 ? thickness->number : 0.0;
-    def.round = rp_call_number(r, "round");
-    return rp_shape_revolve(&def, &r->shape);
-}
-
-// Heights of a function at about the wanted spacing.
-static rp_result sample_heights(rp_scene *scene, const scene_call *r, rp_height_field_def *def,
-                                double **heights)
-{
-    enum { MOST = 1 << 24 };
-    const scene_value *given = rp_call_value(r, "spacing");
-    const double spacing = given->kind != 0 ? given->number : rp_call_number(scene->said, "dx");
-    const double columns = ceil((def->max[0] - def->min[0]) / spacing) + 1.0;
-    const double rows =
-        scene->dimension == 2 ? 1.0 : ceil((def->max[1] - def->min[1]) / spacing) + 1.0;
-    if (!(columns * rows <= MOST)) {
-        return rp_call_fail(scene, r, "spacing", "want at most %d heights, got %g x %g", MOST,
-                            columns, rows);
-    }
-    *heights = malloc((size_t)(columns * rows) * sizeof **heights);
-    if (*heights == NULL) {
-        return rp_fail(RP_ERR_MEMORY, "no memory for %g heights", columns * rows);
-    }
-    def->columns = (int)columns;
-    def->rows = (int)rows;
-    return rp_scene_sample(r, "height",
-                           &(scene_samples){.min = {def->min[0], def->min[1]},
-                                            .max = {def->max[0], def->max[1]},
-                                            .columns = def->columns,
-                                            .rows = def->rows,
-                                            .height = *heights});
-}
-
-// Heights of a picture: black is as high as min, white as max.
-static rp_result read_heights(rp_scene *scene, const scene_call *r, rp_height_field_def *def,
-                              double **heights)
-{
-    const double low = rp_call_vector(r, "min")[1], high = rp_call_vector(r, "max")[1];
-    const char *path = rp_scene_take_file(scene, rp_call_text(r, "file"));
-    if (path == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    const rp_result result = rp_read_grey_png(path, heights, &def->columns, &def->rows);
-    if (result != RP_OK) {
-        return result;
-    }
-    if (scene->dimension == 2 && def->rows != 1) {
-        return rp_call_fail(scene, r, "file", "want a picture one pixel high in 2D, got %d",
-                            def->rows);
-    }
-    for (size_t i = 0; i < (size_t)def->columns * (size_t)def->rows; i++) {
-        (*heights)[i] = low + (high - low) * (*heights)[i];
-    }
-    return RP_OK;
-}
-
-static rp_result make_height_field(rp_scene *scene, scene_call *r)
-{
-    const double *min = rp_call_vector(r, "min"), *max = rp_call_vector(r, "max");
-    const bool file = rp_call_value(r, "file")->kind != 0;
-    if (!file && rp_call_value(r, "height")->kind == 0) {
-        return rp_call_fail(scene, r, "height",
-                            "want a function, or file in its place, got nothing");
-    }
-    for (int a = 0; a < scene->dimension; a += 2) {
-        if (!(min[a] < max[a])) {
-            return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
-                                axis_name[a], min[a], max[a]);
-        }
-    }
-    rp_height_field_def def = rp_default_height_field_def();
-    double *heights = NULL;
-    for (int a = 0; a < 2; a++) {
-        def.min[a] = min[2 * a];
-        def.max[a] = max[2 * a];
-    }
-    rp_result result =
-        file ? read_heights(scene, r, &def, &heights) : sample_heights(scene, r, &def, &heights);
-    if (result == RP_OK) {
-        def.height = heights;
-        result = rp_shape_height_field(&def, &r->shape);
-    }
-    free(heights);
-    return result;
-}
-
-// A glTF file names others that hold its numbers. They count as read, too.
-static rp_result take_buffers(rp_scene *scene, const char *file)
-{
-    const char *path = scene->file[scene->files - 1], *dot = strrchr(path, '.');
-    json_t *root = dot != NULL && strcasecmp(dot, ".gltf") == 0
-                       ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL)
-                       : NULL;
-    const char *slash = strrchr(file, '/');
-    rp_result result = RP_OK;
-    size_t i;
-    json_t *buffer;
-    json_array_foreach(json_object_get(root, "buffers"), i, buffer)
-    {
-        const char *uri = json_string_value(json_object_get(buffer, "uri"));
-        if (uri == NULL || strncmp(uri, "data:", 5) == 0) {
-            continue;
-        }
-        char name[1024];
-        snprintf(name, sizeof name, "%.*s%s", slash != NULL ? (int)(slash + 1 - file) : 0, file,
-                 uri);
-        if (rp_scene_take_file(scene, name) == NULL) {
-            result = RP_ERR_MEMORY;
-        }
-    }
-    json_decref(root);
-    return result;
-}
-
-static rp_result make_mesh(rp_scene *scene, scene_call *r)
-{
-    if (scene->dimension == 2) {
-        return rp_call_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
-    }
-    scene_value *resolution = &r->value[rp_scene_key_index(r->word, "resolution")];
-    if (!resolution->given) {
-        resolution->kind = TAKES_NUMBER;
-        resolution->number = rp_call_number(scene->said, "dx");
-    }
-    rp_mesh_def def = rp_default_mesh_def();
-    def.file = rp_scene_take_file(scene, rp_call_text(r, "file"));
-    if (def.file == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    def.scale = rp_call_number(r, "scale");
-    def.resolution = resolution->number;
-    def.repair = rp_call_boolean(r, "repair");
-    const rp_result result = rp_shape_mesh(&def, &r->shape);
-    return result == RP_OK ? take_buffers(scene, rp_call_text(r, "file")) : result;
-}
-
-// Operators: what they take was made before them
-// ------------------------------------------------------------------------------
-
-static const rp_shape *operand(const scene_call *r)
-{
-    return rp_call_value(r, "shape")->call->shape;
-}
-
-static rp_result make_combination(rp_scene *scene, scene_call *r)
-{
-    const bool subtract = strcmp(r->word->name, "subtract") == 0;
-    const scene_value *v = rp_call_value(r, subtract ? "others" : "shapes");
-    rp_shape **part = malloc((size_t)v->count * sizeof(rp_shape *));
-    if (part == NULL) {
-        return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", scene->path);
-    }
-    for (int i = 0; i < v->count; i++) {
-        part[i] = v->shapes[i]->shape;
-    }
-    const rp_result result = subtract ? rp_shape_subtract(operand(r), part, v->count, &r->shape)
-                             : strcmp(r->word->name, "union") == 0
-                                 ? rp_shape_union(part, v->count, &r->shape)
-                                 : rp_shape_intersect(part, v->count, &r->shape);
-    free(part);
-    return result;
-}
-
-static rp_result make_offset(rp_scene *scene, scene_call *r)
-{
-    (void)scene;
-    return rp_shape_offset(operand(r), rp_call_number(r, "distance"), &r->shape);
-}
-
-static rp_result make_invert(rp_scene *scene, scene_call *r)
-{
-    (void)scene;
-    return rp_shape_invert(operand(r), &r->shape);
-}
-
-static rp_result make_move(rp_scene *scene, scene_call *r)
-{
-    const scene_call *place = rp_call_value(r, "place")->call;
-    const scene_value *rotation = rp_call_value(place, "rotation");
-    double turn[4] = {0.0, 0.0, 0.0, 1.0};
-    if (rotation->kind == TAKES_TABLE) {
-        const double *axis = rp_call_vector(rotation->call, "axis");
-        const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
-        if (!(length > 0.0 && isfinite(length))) {
-            return rp_call_fail(scene, r, "place.rotation.axis",
-                                "want a vector that is not 0, got 0");
-        }
-        if (scene->dimension == 2 && (axis[0] != 0.0 || axis[1] != 0.0)) {
-            return rp_call_fail(scene, r, "place.rotation.axis",
-                                "want {0, 0, 1} in 2D, got {%g, %g, %g}", axis[0], axis[1],
-                                axis[2]);
-        }
-        const double half = 0.5 * DEGREE * rp_call_number(rotation->call, "angle");
-        for (int a = 0; a < 3; a++) {
-            turn[a] = sin(half) * (axis[a] / length);
-        }
-        turn[3] = cos(half);
-    }
-    return rp_shape_move(operand(r), rp_call_vector(place, "position"), turn,
-                         rp_call_number(place, "scale"), &r->shape);
 }
 
 // Materials, particles, colliders
@@ -459,7 +130,7 @@ static rp_result check_turning(rp_scene *scene, scene_call *r, const char *key,
                                const scene_value *turning)
 {
     const double *axis = turning->kind != 0 ? rp_call_vector(turning->call, "axis") : NULL;
-    if (axis != NULL && is_zero(axis)) {
+    if (axis != NULL && rp_is_zero(axis)) {
         return rp_call_fail(scene, r, key, "want an axis that is not 0, got 0");
     }
     if (axis != NULL && scene->dimension == 2 && (axis[0] != 0.0 || axis[1] != 0.0)) {
@@ -539,7 +210,7 @@ const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name
 
 static rp_result check_emitter(rp_scene *scene, scene_call *r)
 {
-    if (is_zero(rp_call_vector(r, "velocity"))) {
+    if (rp_is_zero(rp_call_vector(r, "velocity"))) {
         return rp_call_fail(scene, r, "velocity", "want a vector that is not 0, got 0");
     }
     const double start = rp_call_number(r, "start");
@@ -588,19 +259,19 @@ static rp_result check_domain(rp_scene *scene, scene_call *r)
         const bool periodic = rp_call_value(r, "periodic")->axes[a];
         if (!(lower[a] < upper[a])) {
             return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
-                                axis_name[a], lower[a], upper[a]);
+                                rp_axis_name(a), lower[a], upper[a]);
         }
         // space repeats from the origin on, and colliders do not
         if (periodic && lower[a] != 0.0) {
             return rp_call_fail(scene, r, "min", "want 0 along %c, which is periodic, got %g",
-                                axis_name[a], lower[a]);
+                                rp_axis_name(a), lower[a]);
         }
         if (rp_scene_period(scene, r, a) < 0) {
             const int block = rp_scene_block_cells(scene, a);
             return rp_call_fail(scene, r, "max",
                                 "want a multiple of %d cells, which are %g m, above min along %c,"
                                 " got %.17g m, which are %.17g cells",
-                                block, block * dx, axis_name[a], upper[a] - lower[a],
+                                block, block * dx, rp_axis_name(a), upper[a] - lower[a],
                                 (upper[a] - lower[a]) / dx);
         }
     }
@@ -610,37 +281,20 @@ static rp_result check_domain(rp_scene *scene, scene_call *r)
 // All of it
 // ----------------------------------------------------------------------------------------------------
 
-static rp_result check_record(rp_scene *scene, scene_call *call)
+static rp_result check_call(rp_scene *scene, scene_call *call)
 {
     static const struct {
         const char *word;
         rp_result (*check)(rp_scene *, scene_call *);
     } checks[] = {
-        {"half_space", make_half_space},
-        {"sphere", make_sphere},
-        {"box", make_box},
-        {"capsule", make_capsule},
-        {"cylinder", make_cylinder},
-        {"cone", make_cone},
-        {"torus", make_torus},
-        {"ellipsoid", make_ellipsoid},
-        {"revolve", make_revolve},
-        {"height_field", make_height_field},
-        {"mesh", make_mesh},
-        {"union", make_combination},
-        {"intersect", make_combination},
-        {"subtract", make_combination},
-        {"offset", make_offset},
-        {"invert", make_invert},
-        {"move", make_move},
-        {"material.sand", check_sand},
-        {"material.elastic", check_material},
-        {"particles", check_particles},
-        {"collider", check_collider},
-        {"emitter", check_emitter},
-        {"camera", check_camera},
+        {"material.sand", check_sand},  {"material.elastic", check_material},
+        {"particles", check_particles}, {"collider", check_collider},
+        {"emitter", check_emitter},     {"camera", check_camera},
         {"domain", check_domain},
     };
+    if (call->word->kind == WORD_SHAPE) {
+        return rp_scene_make_shape(scene, call);
+    }
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (strcmp(call->word->name, checks[i].word) == 0) {
             return checks[i].check(scene, call);
@@ -714,7 +368,7 @@ rp_result rp_scene_check(rp_scene *scene)
     for (scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
         result = fit_dimension(scene, r);
         if (result == RP_OK) {
-            result = rp_call_place(scene, r, check_record(scene, r));
+            result = rp_call_place(scene, r, check_call(scene, r));
         }
     }
     return result;

@@ -1,5 +1,6 @@
-// How a scene comes about: read (load.c), checked as a whole (check.c), its functions tried
-// (functions.c), written down (resolve.c), made into a world (build.c).
+// How a scene comes about: read (load.c), checked as a whole (check.c) while its shapes are made
+// (shapes.c), its functions tried (functions.c), written down (resolve.c), made into a world
+// (build.c).
 #pragma once
 
 #include "scene/call.h"
@@ -7,6 +8,9 @@
 // What only shows when all has been said: the dimension of vectors, contradictions between values,
 // required words. Fills in defaults that depend on other values, and makes the shapes.
 rp_result rp_scene_check(rp_scene *scene);
+// Make the shape that the call of a word for shapes describes; those it is made of were made
+// before.
+rp_result rp_scene_make_shape(rp_scene *scene, scene_call *call);
 
 // Functions of time must be pure: each is called twice at several times and compared bit for bit.
 rp_result rp_scene_check_functions(const rp_scene *scene);
