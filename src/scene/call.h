@@ -23,7 +23,7 @@ typedef struct scene_function {
 typedef struct scene_value {
     unsigned kind; // one of TAKES_…; 0: there is none
     bool given;    // by the scene; otherwise a default
-    int count;     // components of a vector, rows of a matrix, shapes, points, tables
+    int count;     // components of a vector, rows of a matrix, shapes, points, tables, strings
     union {
         double number;
         int64_t integer;
@@ -38,6 +38,7 @@ typedef struct scene_value {
         struct scene_call **shapes;
         struct scene_call **tables;
         double (*points)[2];
+        const char **texts; // of a list of strings, NULL behind the last
     };
 } scene_value;
 

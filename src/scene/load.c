@@ -14,6 +14,8 @@ enum {
     COOKIE = 0x5ce9e5,
     LONGEST_TEXT = 4 << 20, // bytes of a script
     LONGEST_LIST = 512,     // bytes of a message that lists names
+    // bytes of one that lists all choices: each in quotes, with " or " before it
+    LONGEST_CHOICES = RP_MOST_CHOICES * (RP_LONGEST_CHOICE + 6) + 1,
 };
 
 rp_scene_def rp_default_scene_def(void)
@@ -129,7 +131,15 @@ static void push_set(lua_State *L, scene_call *param, const char *text)
     scene_value *set = &param->set;
     set->kind = otherwise->kind;
     set->given = true;
-    if (otherwise->kind == TAKES_STRING) {
+    if (otherwise->kind == TAKES_STRINGS) {
+        char wanted[LONGEST_CHOICES];
+        const char *const *choices = otherwise->texts;
+        rp_scene_describe_choices(choices, wanted, sizeof wanted);
+        const char *path = lua_pushfstring(L, "param '%s'", name_of(param));
+        lua_pushstring(L, text);
+        set->kind = TAKES_STRING;
+        set->text = choices[rp_read_choice(L, -1, choices, path, wanted)];
+    } else if (otherwise->kind == TAKES_STRING) {
         set->text = lua_pushstring(L, text);
         if (!rp_is_clean_text(text, strlen(text))) {
             rp_sandbox_error(L, "param '%s': want one line of UTF-8 text, got %s", name_of(param),
@@ -175,8 +185,11 @@ static int say_param(lua_State *L)
     }
     say(L, scene, param);
     const char *text = find_set(scene, name_of(param));
+    const scene_value *otherwise = rp_call_value(param, "default");
     if (text != NULL) {
         push_set(L, param, text);
+    } else if (otherwise->kind == TAKES_STRINGS) {
+        lua_pushstring(L, otherwise->texts[0]);
     } else {
         lua_pushvalue(L, 2); // the default itself: an integer stays one
     }

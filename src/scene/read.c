@@ -134,26 +134,28 @@ static void read_string(const reader *r, int index, scene_value *out)
     keep(r, index);
 }
 
-static void read_choice(const reader *r, int index, scene_value *out)
+int rp_read_choice(lua_State *L, int index, const char *const *choices, const char *path,
+                   const char *wanted)
 {
-    const char *const *choices = key_of(r)->choices;
-    const char *text = lua_tostring(r->L, index);
+    const char *text = lua_tostring(L, index);
     rp_nearest n = rp_nearest_start(text);
     for (int c = 0; choices[c] != NULL; c++) {
         if (strcmp(choices[c], text) == 0) {
-            out->kind = TAKES_CHOICE;
-            out->choice = c;
-            return;
+            return c;
         }
         rp_nearest_try(&n, choices[c]);
     }
-    if (n.best == NULL) {
-        refuse(r, index);
-    }
+    return rp_sandbox_error(L, "%s: want %s, got %s%s%s%s", path, wanted, rp_sandbox_show(L, index),
+                            n.best != NULL ? "; did you mean \"" : "", n.best != NULL ? n.best : "",
+                            n.best != NULL ? "\"?" : "");
+}
+
+static void read_choice(const reader *r, int index, scene_value *out)
+{
     char wanted[WANTED];
     rp_scene_describe_takes(key_of(r), wanted, sizeof wanted);
-    rp_sandbox_error(r->L, "%s: want %s, got %s; did you mean \"%s\"?", r->path, wanted,
-                     rp_sandbox_show(r->L, index), n.best);
+    out->choice = rp_read_choice(r->L, index, key_of(r)->choices, r->path, wanted);
+    out->kind = TAKES_CHOICE;
 }
 
 // How many elements a plain list has; raises an error unless it is one of 2 or 3.
@@ -299,6 +301,64 @@ static void read_tables(const reader *r, int index, scene_value *out)
     lua_settop(L, kept - 1);
 }
 
+// One string of a list for choosing, on top of the stack; it is the next after those in `out`.
+static const char *read_one_choice(const reader *r, const scene_value *out)
+{
+    size_t size = 0;
+    const char *text = lua_type(r->L, -1) == LUA_TSTRING ? lua_tolstring(r->L, -1, &size) : NULL;
+    if (size < 1 || size > RP_LONGEST_CHOICE || !rp_is_clean_text(text, size)) {
+        rp_sandbox_error(r->L, "%s[%d]: want a line of UTF-8 text of 1 to %d bytes, got %s",
+                         r->path, out->count + 1, RP_LONGEST_CHOICE, rp_sandbox_show(r->L, -1));
+    }
+    for (int i = 0; i < out->count; i++) {
+        if (strcmp(out->texts[i], text) == 0) {
+            rp_sandbox_error(r->L, "%s[%d]: want each string once, got %s again", r->path,
+                             out->count + 1, rp_sandbox_show(r->L, -1));
+        }
+    }
+    return text;
+}
+
+// A list of strings. The list is a block of Lua's memory; Lua keeps it and the strings in a table
+// that the call keeps, since the script may change its own.
+static void read_strings(const reader *r, int index, scene_value *out)
+{
+    lua_State *L = r->L;
+    const bool texts = lua_rawgeti(L, index, 1) == LUA_TSTRING;
+    lua_pop(L, 1);
+    if (!texts) {
+        refuse(r, index); // a list of numbers, say: the key may take other things as well
+    }
+    const lua_Unsigned length = lua_rawlen(L, index);
+    lua_Unsigned keys = 0;
+    for (lua_pushnil(L); lua_next(L, index); keys++) {
+        lua_pop(L, 1);
+    }
+    if (length < 2 || length > RP_MOST_CHOICES || keys != length || lua_getmetatable(L, index)) {
+        char many[32];
+        snprintf(many, sizeof many, "%llu", (unsigned long long)length);
+        rp_sandbox_error(
+            L, "%s: want a list of 2 to %d strings, such as {\"quick\", \"fine\"}, got %s", r->path,
+            RP_MOST_CHOICES,
+            keys != length                           ? "one with other fields"
+            : length < 2 || length > RP_MOST_CHOICES ? many
+                                                     : "one with a metatable");
+    }
+    lua_createtable(L, (int)length + 1, 0);
+    const int kept = lua_gettop(L);
+    out->texts = lua_newuserdatauv(L, (size_t)(length + 1) * sizeof *out->texts, 0);
+    lua_rawseti(L, kept, (lua_Integer)length + 1);
+    for (out->count = 0; out->count < (int)length; out->count++) {
+        lua_rawgeti(L, index, out->count + 1);
+        out->texts[out->count] = read_one_choice(r, out);
+        lua_rawseti(L, kept, out->count + 1);
+    }
+    out->texts[length] = NULL;
+    out->kind = TAKES_STRINGS;
+    keep(r, kept);
+    lua_settop(L, kept - 1);
+}
+
 static void read_table(const reader *r, int index, scene_value *out)
 {
     const unsigned takes = key_of(r)->takes;
@@ -313,6 +373,8 @@ static void read_table(const reader *r, int index, scene_value *out)
         read_points(r, index, out);
     } else if ((takes & TAKES_TABLES) != 0) {
         read_tables(r, index, out);
+    } else if ((takes & TAKES_STRINGS) != 0) {
+        read_strings(r, index, out);
     } else if ((takes & TAKES_TABLE) != 0) {
         read_form(r, index, out);
     } else {

@@ -9,6 +9,13 @@ scene_call *rp_read_call(lua_State *L, int index, const scene_word *word, const 
 // The same from arguments 1, 2, …
 scene_call *rp_read_arguments(lua_State *L, const scene_word *word);
 
+// Which of the choices the string at `index` is. Raises an error that says what was wanted, and
+// names the nearest one, when it is none of them.
+int rp_read_choice(lua_State *L, int index, const char *const *choices, const char *path,
+                   const char *wanted);
+// As many strings as a list for choosing may have, and bytes that each may have.
+enum { RP_MOST_CHOICES = 16, RP_LONGEST_CHOICE = 32 };
+
 // Numbers that a function of the script returned, count of them from `index` on, or one table of
 // them; as many as the scene has dimensions.
 void rp_read_returned_vector(lua_State *L, int index, int dimension, const char *path,

@@ -1,7 +1,7 @@
 // The scene with every default filled in, as JSON.
 //
 //   { "repose": "0.1.0", "file": "dunes.lua",
-//     "params": { NAME: { "value", "default", "note" } },
+//     "params": { NAME: { "value", "default", "choices", "note" } },   choices: where it is one
 //     "scene": { KEY: VALUE … }, "camera": null, …      words that are said once
 //     "materials": [ { "word", "line", KEY: VALUE … } ], …   words that are said often
 //   }
@@ -88,6 +88,15 @@ static json_t *tables(const scene_value *v)
     return list;
 }
 
+static json_t *texts(const scene_value *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < v->count; i++) {
+        json_array_append_new(list, json_string(v->texts[i]));
+    }
+    return list;
+}
+
 static json_t *value_of(const scene_key *key, const scene_value *v)
 {
     switch (v->kind) {
@@ -120,6 +129,8 @@ static json_t *value_of(const scene_key *key, const scene_value *v)
         return points(v);
     case TAKES_TABLES:
         return tables(v);
+    case TAKES_STRINGS:
+        return texts(v);
     case TAKES_MATERIAL:
         return json_integer(v->call->index);
     default:
@@ -140,9 +151,15 @@ static void add_param(json_t *params, const scene_call *r)
 {
     const int k = rp_scene_key_index(r->word, "default");
     const scene_key *key = &r->word->key[k];
+    const bool choice = r->value[k].kind == TAKES_STRINGS;
+    const scene_value first = {.kind = TAKES_STRING, .text = choice ? r->value[k].texts[0] : NULL};
+    const scene_value *otherwise = choice ? &first : &r->value[k];
     json_t *param = json_object();
-    json_object_set_new(param, "value", value_of(key, r->set.kind != 0 ? &r->set : &r->value[k]));
-    json_object_set_new(param, "default", value_of(key, &r->value[k]));
+    json_object_set_new(param, "value", value_of(key, r->set.kind != 0 ? &r->set : otherwise));
+    json_object_set_new(param, "default", value_of(key, otherwise));
+    if (choice) {
+        json_object_set_new(param, "choices", texts(&r->value[k]));
+    }
     json_object_set_new(param, "note", json_string(rp_call_text(r, "note")));
     json_object_set_new(params, rp_call_text(r, "name"), param);
 }

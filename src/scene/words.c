@@ -69,8 +69,9 @@ static const scene_word key_frame_form = {"keys", WORD_FORM, KEYS(key_frame_keys
 
 static const scene_key param_keys[] = {
     {"name", TAKES_STRING, .sentence = "What `--set` calls it: letters, digits and `_`."},
-    {"default", TAKES_NUMBER | TAKES_BOOLEAN | TAKES_STRING, .range = ANY,
-     .sentence = "The value when nobody sets another; one that is set must be of the same type."},
+    {"default", TAKES_NUMBER | TAKES_BOOLEAN | TAKES_STRING | TAKES_STRINGS, .range = ANY,
+     .sentence = "The value when nobody sets another; one that is set must be of the same type. A list of strings is a "
+                 "choice: the first is the default, and one that is set must be in the list."},
     {"note", TAKES_STRING, .otherwise = "\"\"", .sentence = "A unit or a remark, shown in messages."},
 };
 
@@ -366,7 +367,8 @@ static const scene_key sink_keys[] = {
 
 static const char param_example[] =
     "local angle = param(\"friction_angle\", 35, \"degrees\")   -- repose run … --set friction_angle=30\n"
-    "scene { dx = 0.02, frames = 48 }\n"
+    "local size = param(\"size\", {\"quick\", \"fine\"})          -- … --set size=fine\n"
+    "scene { dx = size == \"fine\" and 0.01 or 0.02, frames = 48 }\n"
     "local sand = material.sand { friction_angle = angle }\n"
     "particles { material = sand, shape = box { min = {0, 0, 0}, max = {0.2, 0.2, 0.2} } }\n" GROUND;
 
@@ -564,7 +566,7 @@ const scene_word rp_scene_words[] = {
     {"scene", WORD_ONCE, true, "scene", "What is simulated, how finely and for how long.",
      KEYS(scene_keys), scene_example},
     {"param", WORD_PARAM, false, "params",
-     "A number, a truth or a text that `--set name=value` can change. "
+     "A number, a truth, a text or a choice of texts that `--set name=value` can change. "
      "Its fields go by position, `param(name, default, note)`, and it gives the value.",
      KEYS(param_keys), param_example},
     {"material.sand", WORD_MATERIAL, false, "materials", "Grains with inner friction: a material to hand to `particles`.",
@@ -662,13 +664,20 @@ static void append(line *l, const char *text)
     l->length = l->length + n < l->size ? l->length + n : l->size - 1;
 }
 
-static void append_choices(line *l, const scene_key *key)
+static void append_choices(line *l, const char *const *choices)
 {
-    for (int c = 0; key->choices[c] != NULL; c++) {
-        append(l, c == 0 ? "\"" : key->choices[c + 1] != NULL ? ", \"" : " or \"");
-        append(l, key->choices[c]);
+    for (int c = 0; choices[c] != NULL; c++) {
+        append(l, c == 0 ? "\"" : choices[c + 1] != NULL ? ", \"" : " or \"");
+        append(l, choices[c]);
         append(l, "\"");
     }
+}
+
+void rp_scene_describe_choices(const char *const *choices, char *text, int size)
+{
+    line l = {text, size, 0};
+    text[0] = '\0';
+    append_choices(&l, choices);
 }
 
 void rp_scene_describe_takes(const scene_key *key, char *text, int size)
@@ -693,6 +702,7 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
         {TAKES_SHAPES, "shapes"},
         {TAKES_POINTS, "a list of points"},
         {TAKES_TABLES, "a list of tables"},
+        {TAKES_STRINGS, "a list of strings"},
     };
     line l = {text, size, 0};
     text[0] = '\0';
@@ -704,7 +714,7 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
             append(&l, " or ");
         }
         if (names[n].kind == TAKES_CHOICE) {
-            append_choices(&l, key);
+            append_choices(&l, key->choices);
         } else {
             append(&l, names[n].name);
         }

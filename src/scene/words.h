@@ -20,9 +20,10 @@ enum {
     TAKES_FUNCTION = 1 << 10,
     TAKES_SHAPE = 1 << 11,
     TAKES_MATERIAL = 1 << 12,
-    TAKES_SHAPES = 1 << 13, // one or more, all arguments that are left
-    TAKES_POINTS = 1 << 14, // a list of pairs of numbers
-    TAKES_TABLES = 1 << 15, // a list of tables, each as scene_key.form lists
+    TAKES_SHAPES = 1 << 13,  // one or more, all arguments that are left
+    TAKES_POINTS = 1 << 14,  // a list of pairs of numbers
+    TAKES_TABLES = 1 << 15,  // a list of tables, each as scene_key.form lists
+    TAKES_STRINGS = 1 << 16, // a list of different strings, of which one will be chosen
 };
 
 // Of a number, or of every number of a vector. Only finite numbers are in any range.
@@ -81,5 +82,7 @@ const scene_word *rp_scene_find_word(const char *name);
 
 // "a number", "a vector or a function" into text.
 void rp_scene_describe_takes(const scene_key *key, char *text, int size);
+// "\"a\", \"b\" or \"c\"" into text.
+void rp_scene_describe_choices(const char *const *choices, char *text, int size);
 // "> 0", "0 to 1", "" for any number
 void rp_scene_describe_range(scene_range range, char *text, int size);

@@ -21,7 +21,8 @@ const browser = await require("playwright-core").chromium.launch({
 // some thousand grains, a floor, and a paddle that turns
 const HEAP = (frames, more = "") => `
 scene { title = "A heap", dx = 0.03, fps = 24, frames = ${frames} ${more} }
-local sand = material.sand { friction_angle = param("angle", 35, "degrees") }
+local soil = param("soil", {"dry", "damp"})
+local sand = material.sand { friction_angle = param("angle", 35, "degrees"), cohesion = soil == "damp" and 50 or 0 }
 particles { material = sand, shape = box { min = {-0.15, 0.02, -0.15}, max = {0.15, 0.32, 0.15} } }
 collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
 collider { name = "paddle", shape = box { min = {0.25, 0, -0.1}, max = {0.31, 0.2, 0.1} }, spin = { axis = {0, 1, 0}, rate = 90 } }
@@ -379,11 +380,13 @@ const parts = {
     await words(page, "running");
     assert.equal(await page.inputValue("#param-angle"), "abc");
     await page.fill("#param-angle", "20");
+    await page.selectOption("#param-soil", "damp");
     await shot(page, "params");
     await page.click("#start");
     await until(page, () => repose.state.scene.folder === "live-out-2", null, { timeout: 60000 });
     await words(page, "running");
     assert.equal(await page.inputValue("#param-angle"), "20");
+    assert.equal(await page.inputValue("#param-soil"), "damp");
     await until(page, () => repose.state.shown?.frame >= 2, null, { timeout: 60000 });
     // in the place of the present one
     const first = await page.evaluate(() => repose.state.generation);

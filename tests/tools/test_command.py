@@ -179,6 +179,12 @@ end }
         for given, wanted in (("dy=1", "dx"), ("dx=fine", "dx"), ("dx", "NAME=VALUE"), ("dx=-1", "scene.dx")):
             self.assertIn(wanted, self.repose("check", "scene.lua", "--set", given, status=2).stderr)
 
+    def test_a_choice_names_what_there_is(self):
+        self.write("scene.lua", heap().replace("0.02", "param('size', {'quick', 'fine'}) == 'fine' and 0.01 or 0.02"))
+        self.repose("check", "scene.lua", "--set", "size=fine")
+        done = self.repose("check", "scene.lua", "--set", "size=fein", status=2)
+        self.assertIn("param 'size': want \"quick\" or \"fine\", got 'fein'; did you mean \"fine\"?", done.stderr)
+
     def test_a_missing_file(self):
         done = self.repose("run", "nowhere.lua", status=4)
         self.assertIn("nowhere.lua", done.stderr)

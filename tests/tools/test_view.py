@@ -27,7 +27,8 @@ SLOW = 5.0 if os.environ.get("REPOSE_INSTRUMENTED") else 1.0
 # 400 particles in 2D: a frame takes milliseconds
 HEAP = """
 scene { title = "Small heap", dimension = 2, dx = 0.02, fps = 48, frames = %(frames)d %(more)s }
-local sand = material.sand { friction_angle = param("angle", 35, "degrees") }
+local soil = param("soil", {"dry", "damp"})
+local sand = material.sand { friction_angle = param("angle", 35, "degrees"), cohesion = soil == "damp" and 50 or 0 }
 particles { material = sand, shape = box { min = {0, 0}, max = {0.2, 0.2} }, sampling = "lattice" }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
 """
@@ -247,6 +248,7 @@ class Serves(Case):
         scene = s.wait("scene")
         self.assertEqual(scene["title"], "Small heap")
         self.assertEqual(scene["params"]["angle"]["value"], 35)
+        self.assertEqual(scene["params"]["soil"], {"value": "dry", "default": "dry", "choices": ["dry", "damp"], "note": ""})
         self.assertEqual(len(scene["data"]), sum(24 * c["vertices"] + 12 * c["triangles"] for c in scene["colliders"]))
         status = s.wait("status")
         self.assertEqual((status["state"], status["last"], status["frames"]), ("finished", 3, 3))
@@ -604,8 +606,8 @@ class Runs(Case):
         s.wait("status", folder="heap-out-2", state="finished")
         self.assertEqual(s.wait("scene", folder="heap-out-2")["params"]["angle"]["value"], 20)
         self.assertTrue(os.path.exists("heap-out/run.json"))
-        s.send({"want": "start", "set": {"angle": "25"}, "keep": False})
-        s.wait("scene", folder="heap-out-2", params=lambda p: p["angle"]["value"] == 25)
+        s.send({"want": "start", "set": {"angle": "25", "soil": "damp"}, "keep": False})
+        s.wait("scene", folder="heap-out-2", params=lambda p: p["angle"]["value"] == 25 and p["soil"]["value"] == "damp")
         s.wait("status", state="finished")
         self.assertFalse(os.path.exists("heap-out-3"))
         # one that cannot be

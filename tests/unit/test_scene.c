@@ -159,7 +159,9 @@ static void refuse_wrong_types(const char *path, const char *before, const char 
         {"'text'", TAKES_STRING},
         {"'nonesuch'", TAKES_STRING},
         {"true", TAKES_BOOLEAN},
-        {"{ 'a', 'b', 'c' }", 0},
+        {"{ 'a', 'b', 'c' }", TAKES_STRINGS},
+        {"{ 'a', 'b', 3 }", 0},
+        {"{ 'a' }", 0},
         {"{ 1, 2, 3, 4 }", 0},
         {"{ 1 }", 0},
         {"{ 1, 2, nil, 4 }", 0},
@@ -676,6 +678,64 @@ static void params_are_set_from_outside(void)
     CHECK_ERROR(load("param('a', 1, 'm', 4)" START), RP_ERR_ARGUMENT, "want at most 3 values");
 }
 
+// A choice that takes anything, that forgets its default, or that a script can change afterwards.
+static void a_param_may_be_a_choice(void)
+{
+    const char *text = "local sizes = {'quick', 'fine', 'finest'}\n"
+                       "local size = param('size', sizes, 'how fine')\n"
+                       "sizes[1], sizes[2] = 'other', nil\n"
+                       "scene { dx = ({ quick = 0.1, fine = 0.05, finest = 0.025 })[size],\n"
+                       "frames = 1 }\n";
+    json_t *r = resolved(text);
+    const json_t *size = at(r, "params", 0, "size");
+    CHECK(strcmp(json_string_value(json_object_get(size, "value")), "quick") == 0);
+    CHECK(strcmp(json_string_value(json_object_get(size, "default")), "quick") == 0);
+    const json_t *choices = json_object_get(size, "choices");
+    CHECK_EQUAL(json_array_size(choices), 3);
+    CHECK(strcmp(json_string_value(json_array_get(choices, 1)), "fine") == 0);
+    json_decref(r);
+
+    rp_scene_def def = def_of(text);
+    def.param = &(rp_scene_param){"size", "fine"};
+    def.params = 1;
+    rp_scene *scene;
+    CHECK_OK(rp_scene_load(&def, &scene));
+    r = json_loads(rp_scene_resolved(scene), 0, NULL);
+    size = at(r, "params", 0, "size");
+    CHECK(strcmp(json_string_value(json_object_get(size, "value")), "fine") == 0);
+    CHECK(strcmp(json_string_value(json_object_get(size, "default")), "quick") == 0);
+    CHECK_NEAR(json_real_value(at(r, "scene", 0, "dx")), 0.05, 0.0);
+    json_decref(r);
+    rp_scene_free(scene);
+
+    CHECK_ERROR(
+        load_set(text, "size", "fien"), RP_ERR_ARGUMENT,
+        "test.lua:2: param 'size': want \"quick\", \"fine\" or \"finest\", got 'fien'; did you "
+        "mean \"fine\"?");
+    CHECK_ERROR(load_set(text, "size", ""), RP_ERR_ARGUMENT,
+                "want \"quick\", \"fine\" or \"finest\", got ''");
+    CHECK_ERROR(load_set(text, "size", "Quick"), RP_ERR_ARGUMENT, "did you mean \"quick\"?");
+    CHECK_ERROR(load_set(text, "size", "\xff"), RP_ERR_ARGUMENT, "param 'size': want \"quick\"");
+
+    static const mistake mistakes[] = {
+        {"param('a', {1, 2})", "param.default: want a number or a boolean or a string or a list of "
+                               "strings, got a table"},
+        {"param('a', {'b'})", "param.default: want a list of 2 to 16 strings, such as {\"quick\", "
+                              "\"fine\"}, got 1"},
+        {"local t = {} for i = 1, 17 do t[i] = 'a' .. i end param('a', t)",
+         "param.default: want a list of 2 to 16 strings, such as {\"quick\", \"fine\"}, got 17"},
+        {"param('a', {'b', 'c', also = 'd'})", "got one with other fields"},
+        {"param('a', setmetatable({'b', 'c'}, {}))", "got one with a metatable"},
+        {"param('a', {'b', 2})",
+         "param.default[2]: want a line of UTF-8 text of 1 to 32 bytes, got 2"},
+        {"param('a', {'b', ''})", "param.default[2]: want a line of UTF-8 text of 1 to 32 bytes"},
+        {"param('a', {'b', 'c\\n'})", "param.default[2]: want a line of UTF-8"},
+        {"param('a', {'b', ('c'):rep(33)})", "param.default[2]: want a line of UTF-8"},
+        {"param('a', {'b', 'c', 'b'})", "param.default[3]: want each string once, got 'b' again"},
+    };
+    refuse_all(mistakes, COUNT_OF(mistakes));
+}
+
 // What is asked of the shape of the first particles or collider.
 static const rp_shape *first_shape(const rp_scene *scene, const char *word)
 {
@@ -955,6 +1015,7 @@ TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(the_order_of_words_does_not_matter), TEST(in_2d_a_third_component_is_not_looked_at),
           TEST(the_resolved_scene_has_everything), TEST(shapes_are_what_the_script_says),
           TEST(height_fields_come_from_pictures), TEST(params_are_set_from_outside),
-          TEST(what_nothing_uses_is_warned_of), TEST(scenes_that_come_along_can_be_run),
-          TEST(functions_of_time_must_be_pure), TEST(functions_give_c_what_the_script_says),
+          TEST(a_param_may_be_a_choice), TEST(what_nothing_uses_is_warned_of),
+          TEST(scenes_that_come_along_can_be_run), TEST(functions_of_time_must_be_pure),
+          TEST(functions_give_c_what_the_script_says),
           TEST(a_function_may_fail_in_the_middle_of_a_run))

@@ -471,7 +471,8 @@ function fill_params() {
   const params = state.scene?.params ?? {};
   $("params").replaceChildren();
   for (const [name, p] of Object.entries(params)) {
-    const label = document.createElement("label"), input = document.createElement("input");
+    const label = document.createElement("label"), input = document.createElement(p.choices ? "select" : "input");
+    for (const choice of p.choices ?? []) input.append(new Option(choice));
     label.textContent = name.replaceAll("_", " ");
     label.htmlFor = input.id = `param-${name}`;
     if (p.note) label.append(Object.assign(document.createElement("small"), { textContent: p.note }));
@@ -488,7 +489,7 @@ function fill_params() {
 
 function start_again() {
   const set = Object.create(null);
-  for (const input of $("params").querySelectorAll("input")) if (input.value !== input.dataset.usual) set[input.name] = input.value;
+  for (const input of $("params").querySelectorAll("input, select")) if (input.value !== input.dataset.usual) set[input.name] = input.value;
   const long = Object.values(set).some(value => new TextEncoder().encode(value).length > 255);
   if (long || Object.keys(set).length > 32) { note("A page can set 32 params, of at most 255 characters each: repose run --set can more."); return; }
   const keep = $("keep").checked, s = state.status;
