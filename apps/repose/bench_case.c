@@ -182,13 +182,12 @@ static rp_result spray(const bench_case *c, rp_world **world)
 // A scene of the gallery, after half a second. Precision and order are its own.
 static rp_result scene_world(const bench_case *c, rp_scene **scene, rp_world **world)
 {
-    char folder[PATH_SIZE], path[2 * PATH_SIZE];
+    char path[PATH_SIZE];
     rp_scene_def def = rp_default_scene_def();
     rp_scene_world_def world_def = rp_default_scene_world_def();
-    if (!scenes_folder(folder)) {
-        return rp_fail(RP_ERR_FILE, "the scenes that come with Repose were not found");
+    if (!scene_along(c->scene, path)) {
+        return rp_fail(RP_ERR_FILE, "the scene %s that comes with Repose was not found", c->scene);
     }
-    snprintf(path, sizeof path, "%s/%s.lua", folder, c->scene);
     def.path = path;
     world_def.threads = c->threads;
     rp_result result = rp_scene_load(&def, scene);

@@ -3,9 +3,8 @@
 #include "say.h"
 #include "scenes.h"
 
-#include <repose/repose.h>
-
-#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,51 +13,40 @@ static const option list_options[] = {
     {0},
 };
 
-static int is_scene(const struct dirent *e)
+// A scene says what it shows in its first line, which is a comment.
+static void print_scene(const scene_file *scene)
 {
-    const char *dot = strrchr(e->d_name, '.');
-    return dot != NULL && dot != e->d_name && strcmp(dot, ".lua") == 0;
-}
-
-static void print_scene(const char *folder, const char *file)
-{
-    char path[2 * PATH_SIZE], name[256];
-    rp_scene_def def = rp_default_scene_def();
-    rp_scene *scene;
-    rp_scene_info info;
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    scene_name(file, name);
-    def.path = path;
-    if (rp_scene_load(&def, &scene) != RP_OK) {
-        printf("%-20s cannot be read: %s\n", name, rp_last_error());
+    char line[512] = "";
+    FILE *file = fopen(scene->path, "r");
+    if (file == NULL) {
+        printf("  %-18s cannot be read: %s\n", scene->name, strerror(errno));
         return;
     }
-    rp_scene_get_info(scene, &info);
-    printf("%-20s %s\n", name, info.title);
-    rp_scene_free(scene);
+    const bool comment = fgets(line, sizeof line, file) != NULL && strncmp(line, "--", 2) == 0;
+    fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    printf("  %-18s%s\n", scene->name, comment ? line + 2 : "");
 }
 
 static int list_main(const args *a)
 {
-    char folder[PATH_SIZE];
-    struct dirent **entry;
-    if (!scenes_folder(folder)) {
+    const bool names = args_has(a, "--names");
+    scene_file *scenes;
+    const int count = scenes_along(&scenes);
+    for (int i = 0; i < count; i++) {
+        if (names) {
+            puts(scenes[i].name);
+            continue;
+        }
+        if (i == 0 || strcmp(scenes[i].theme, scenes[i - 1].theme) != 0) {
+            printf("%s%s\n", i > 0 ? "\n" : "", scenes[i].theme);
+        }
+        print_scene(&scenes[i]);
+    }
+    free(scenes);
+    if (count == 0) {
         say_usage("the scenes that come with Repose were not found beside the program");
         return EXIT_FILE;
-    }
-    const int count = scandir(folder, &entry, is_scene, alphasort);
-    for (int i = 0; i < count; i++) {
-        char name[256];
-        if (args_has(a, "--names")) {
-            scene_name(entry[i]->d_name, name);
-            puts(name);
-        } else {
-            print_scene(folder, entry[i]->d_name);
-        }
-        free(entry[i]);
-    }
-    if (count >= 0) {
-        free(entry);
     }
     return EXIT_DONE;
 }
@@ -67,9 +55,12 @@ const command command_list = {
     .name = "list",
     .operands = "",
     .summary = "list the scenes that come with Repose",
-    .text = "Lists the scenes that come with Repose. repose run NAME simulates one; copy its file "
-            "from\n"
-            "the folder scenes to make your own of it.",
+    .text =
+        "Lists the scenes that come with Repose, by the paper or the theme that they belong to.\n"
+        "repose run NAME simulates one; it is quick, unless --set size=paper makes it as fine as "
+        "the\n"
+        "figure of the paper, or as a final picture asks for. Copy its file from the folder\n"
+        "scenes/THEME to make your own of it.",
     .option = list_options,
     .main = list_main,
 };

@@ -41,7 +41,86 @@ bool shared_folder(const char *name, char out[PATH_SIZE])
     return false;
 }
 
-bool scenes_folder(char out[PATH_SIZE]) { return shared_folder("scenes", out); }
+static int is_visible(const struct dirent *e) { return e->d_name[0] != '.'; }
+
+static int is_scene(const struct dirent *e)
+{
+    const char *dot = strrchr(e->d_name, '.');
+    return is_visible(e) && dot != NULL && strcmp(dot, ".lua") == 0;
+}
+
+// Names in order; those of a file that is no folder, or cannot be read, are none.
+static int entries_of(const char *folder, int (*wanted)(const struct dirent *),
+                      struct dirent ***entry)
+{
+    *entry = NULL;
+    const int count = scandir(folder, entry, wanted, alphasort);
+    return count > 0 ? count : 0;
+}
+
+static void free_entries(struct dirent **entry, int count)
+{
+    for (int i = 0; i < count; i++) {
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+// Add the scenes of a theme to those that were found.
+static void find_theme(const char *scenes, const char *theme, scene_file **files, int *count)
+{
+    char folder[2 * PATH_SIZE];
+    struct dirent **entry;
+    snprintf(folder, sizeof folder, "%s/%s", scenes, theme);
+    const int found = entries_of(folder, is_scene, &entry);
+    for (int i = 0; i < found; i++) {
+        scene_file *grown = realloc(*files, ((size_t)*count + 1) * sizeof *grown);
+        if (grown == NULL) {
+            break;
+        }
+        *files = grown;
+        scene_file *file = &grown[*count];
+        snprintf(file->theme, sizeof file->theme, "%s", theme);
+        scene_name(entry[i]->d_name, file->name);
+        const int n = snprintf(file->path, sizeof file->path, "%s/%s", folder, entry[i]->d_name);
+        *count += n > 0 && n < PATH_SIZE;
+    }
+    free_entries(entry, found);
+}
+
+int scenes_along(scene_file **files)
+{
+    char folder[PATH_SIZE];
+    struct dirent **theme;
+    int count = 0;
+    *files = NULL;
+    if (!shared_folder("scenes", folder)) {
+        return 0;
+    }
+    const int themes = entries_of(folder, is_visible, &theme);
+    for (int i = 0; i < themes; i++) {
+        find_theme(folder, theme[i]->d_name, files, &count);
+    }
+    free_entries(theme, themes);
+    return count;
+}
+
+bool scene_along(const char *name, char out[PATH_SIZE])
+{
+    char wanted[256];
+    scene_file *files;
+    const int count = scenes_along(&files);
+    bool found = false;
+    scene_name(name, wanted);
+    for (int i = 0; !found && i < count; i++) {
+        found = strcmp(files[i].name, wanted) == 0;
+        if (found) {
+            memcpy(out, files[i].path, PATH_SIZE);
+        }
+    }
+    free(files);
+    return found;
+}
 
 // A folder of that name, such as that of a run, is no scene.
 static bool is_file(const char *path)
@@ -52,43 +131,31 @@ static bool is_file(const char *path)
 
 void scene_path(const char *name, char out[PATH_SIZE])
 {
-    char folder[PATH_SIZE];
-    snprintf(out, PATH_SIZE, "%s", name);
-    if (strchr(name, '/') != NULL || is_file(name) || !scenes_folder(folder)) {
-        return;
-    }
-    const char *dot = strrchr(name, '.');
-    const bool lua = dot != NULL && strcmp(dot, ".lua") == 0;
-    char path[PATH_SIZE];
-    const int n = snprintf(path, sizeof path, "%s/%s%s", folder, name, lua ? "" : ".lua");
-    if (n > 0 && n < PATH_SIZE && access(path, R_OK) == 0) {
-        memcpy(out, path, PATH_SIZE);
+    const bool named = strchr(name, '/') == NULL && !is_file(name);
+    if (!named || !scene_along(name, out)) {
+        snprintf(out, PATH_SIZE, "%s", name);
     }
 }
 
 bool scene_suggestion(const char *name, char out[256])
 {
-    char folder[PATH_SIZE];
-    out[0] = '\0';
-    if (strchr(name, '/') != NULL || is_file(name) || !scenes_folder(folder)) {
+    if (strchr(name, '/') != NULL || is_file(name)) {
         return false;
     }
-    char wanted[256], candidate[256];
+    char wanted[256];
+    scene_file *files;
+    const int count = scenes_along(&files);
     scene_name(name, wanted);
     rp_nearest n = rp_nearest_start(wanted);
-    DIR *d = opendir(folder);
-    for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        const int before = n.distance;
-        scene_name(e->d_name, candidate);
-        rp_nearest_try(&n, candidate);
-        if (n.distance != before) {
-            memcpy(out, candidate, sizeof candidate);
-        }
+    for (int i = 0; i < count; i++) {
+        rp_nearest_try(&n, files[i].name);
     }
-    if (d != NULL) {
-        closedir(d);
+    if (n.best != NULL) {
+        snprintf(out, 256, "%s", n.best);
     }
-    return out[0] != '\0';
+    const bool found = n.best != NULL;
+    free(files);
+    return found;
 }
 
 void scene_name(const char *path, char out[256])

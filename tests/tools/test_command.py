@@ -4,6 +4,7 @@
 The program is named by the environment variable REPOSE or by the first argument.
 """
 
+import glob
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import time
 import unittest
 
 REPOSE = os.path.abspath(os.environ.get("REPOSE") or (sys.argv.pop(1) if len(sys.argv) > 1 else "repose"))
+SCENES = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../scenes"))
 
 # a small 2D heap: 400 particles, a frame takes milliseconds
 HEAP = """
@@ -523,10 +525,61 @@ collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
         os.makedirs("column-collapse")
         self.repose("check", "column-collapse")
 
-    def test_list(self):
-        self.assertIn("column-collapse", self.repose("list").stdout)
-        for name in self.repose("list", "--names").stdout.split():
-            self.repose("check", name)
+
+class ScenesThatComeAlong(Folder):
+    """scenes/THEME/NAME.lua: found by their names, each says what it shows, and each has two sizes."""
+
+    def setUp(self):
+        super().setUp()
+        self.files = sorted(glob.glob(f"{SCENES}/*/*.lua"))
+        self.names = [os.path.basename(path).removesuffix(".lua") for path in self.files]
+
+    def test_no_two_have_the_same_name(self):
+        self.assertGreaterEqual(len(self.names), 9)
+        self.assertEqual(sorted(set(self.names)), sorted(self.names))
+        self.assertEqual(self.repose("list", "--names").stdout.split(), self.names)
+        # one that lies beside the themes would never be found
+        self.assertEqual(glob.glob(f"{SCENES}/*.lua"), [])
+
+    def test_a_list_says_what_each_shows(self):
+        wanted = []
+        for path, name in zip(self.files, self.names):
+            theme = os.path.basename(os.path.dirname(path))
+            if theme not in wanted:
+                wanted += [theme]
+            first = self.read(path).splitlines()[0]
+            self.assertRegex(first, r"^-- [A-Z].{20,110}\.$", path)
+            wanted += [f"{name}  {first.removeprefix('-- ')}"]
+        said = [re.sub("  +", "  ", line.strip()) for line in self.repose("list").stdout.splitlines()]
+        self.assertEqual([line for line in said if line], wanted)
+
+    def test_each_is_quick_unless_it_is_to_have_the_size_of_the_paper(self):
+        for name in self.names:
+            with self.subTest(name=name):
+                # planned, not stepped; on a machine that has the memory for it
+                quick, paper = (json.loads(self.repose("check", name, "--json", "--memory", "64", *more).stdout)
+                                for more in ((), ("--set", "size=paper")))
+                self.assertLess(quick["particles"] + quick["poured"], 500000)
+                self.assertGreater(paper["particles"] + paper["poured"], quick["particles"] + quick["poured"])
+                # the first is the default
+                done = self.repose("check", name, "--set", "size=papr", status=2)
+                self.assertIn("want \"quick\" or \"paper\", got 'papr'; did you mean \"paper\"?", done.stderr)
+
+    def test_an_installed_program_finds_them(self):
+        os.makedirs("usr/bin")
+        os.makedirs("usr/share/repose")
+        shutil.copy(REPOSE, "usr/bin/repose")
+        shutil.copytree(SCENES, "usr/share/repose/scenes")
+        installed = os.path.abspath("usr/bin/repose")
+        said = subprocess.run([installed, "list", "--names"], capture_output=True, text=True)
+        self.assertEqual(said.stdout.split(), self.names)
+        # with the mesh beside it
+        said = subprocess.run([installed, "check", "rock"], capture_output=True, text=True)
+        self.assertIn("usr/share/repose/scenes/obstacles/rock.lua: Rock", said.stdout)
+        shutil.rmtree("usr/share/repose/scenes")
+        said = subprocess.run([installed, "list"], capture_output=True, text=True)
+        self.assertEqual(said.returncode, 4)
+        self.assertIn("were not found beside the program", said.stderr)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ static void every_example_runs(void)
         rp_scene *scene;
         rp_world *world;
         rp_stats stats;
-        def.path = PROJECT_SOURCE_DIR "/scenes/example.lua"; // files are found beside it
+        def.path = PROJECT_SOURCE_DIR "/scenes/obstacles/example.lua"; // files are found beside it
         def.text = rp_scene_words[w].example;
         def.text_size = strlen(def.text);
         CHECK_OK(rp_scene_load(&def, &scene));
@@ -521,10 +521,11 @@ static void a_mesh_is_found_beside_its_scene(void)
                                "collider { shape = mesh { file = 'meshes/rock.obj' } }\n";
     rp_scene_def def = def_of(rock);
     rp_scene *scene;
-    def.path = PROJECT_SOURCE_DIR "/scenes/rock.lua";
+    def.path = PROJECT_SOURCE_DIR "/scenes/obstacles/rock.lua";
     CHECK_OK(rp_scene_load(&def, &scene));
     CHECK_EQUAL(rp_scene_files(scene), 1);
-    CHECK(strcmp(rp_scene_file(scene, 0), PROJECT_SOURCE_DIR "/scenes/meshes/rock.obj") == 0);
+    CHECK(strcmp(rp_scene_file(scene, 0), PROJECT_SOURCE_DIR "/scenes/obstacles/meshes/rock.obj") ==
+          0);
     CHECK(rp_scene_file(scene, 1) == NULL);
     CHECK(strstr(rp_scene_resolved(scene), "meshes/rock.obj") != NULL);
     rp_scene_free(scene);
@@ -871,7 +872,7 @@ static void what_nothing_uses_is_warned_of(void)
 static void scenes_that_come_along_can_be_run(void)
 {
     glob_t found;
-    CHECK_EQUAL(glob(PROJECT_SOURCE_DIR "/scenes/*.lua", 0, NULL, &found), 0);
+    CHECK_EQUAL(glob(PROJECT_SOURCE_DIR "/scenes/*/*.lua", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         check_context("%s", found.gl_pathv[i]);
         rp_scene_def def = rp_default_scene_def();

@@ -1,6 +1,10 @@
--- A paddle turns in a box of sand. forces.csv has what it takes to turn it.
+-- A paddle turns in a box of sand.
+--
+-- forces.csv has what it takes to turn it.
 
-scene { title = "Paddle", dx = 0.012, fps = 24, frames = 36 }
+local size = param("size", {"quick", "paper"}, "paper: 1.4 million grains")
+
+scene { title = "Paddle", dx = size == "paper" and 0.004 or 0.012, fps = 24, frames = 36 }
 
 particles {
     material = material.sand { friction_angle = 33, yield_fit = "slope" },

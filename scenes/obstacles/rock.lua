@@ -1,5 +1,7 @@
 -- Sand slides down a slope and round a rock that is a mesh of triangles.
-scene { title = "Rock", dx = 0.01, fps = 24, frames = 30 }
+local size = param("size", {"quick", "paper"}, "paper: 1.1 million grains")
+
+scene { title = "Rock", dx = size == "paper" and 0.004 or 0.01, fps = 24, frames = 30 }
 camera { eye = {0.95, 0.42, 0.75}, look_at = {0, 0.06, 0}, fov = 34 }
 
 local slope = { rotation = { angle = -28 } }

@@ -1,9 +1,10 @@
 -- Sand runs out of a spout and builds a pile on a small table; what falls over the edge is gone.
 
+local size = param("size", {"quick", "paper"}, "paper: 1.1 million grains")
 local angle = param("friction_angle", 33, "degrees: inner friction")
 local rate = param("rate", 8, "kg/s")
 
-scene { title = "Spout", dx = 0.012, fps = 24, frames = 60 }
+scene { title = "Spout", dx = size == "paper" and 0.004 or 0.012, fps = 24, frames = 60 }
 
 emitter {
     name = "spout",

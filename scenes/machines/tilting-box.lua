@@ -1,6 +1,8 @@
--- A box of sand is tilted until the sand gives way. The box stays and gravity turns instead,
--- which comes to the same thing and keeps the walls along the grid.
+-- A box of sand is tilted until the sand gives way.
+--
+-- The box stays and gravity turns instead, which comes to the same thing and keeps the walls along the grid.
 
+local size = param("size", {"quick", "paper"}, "paper: 1.6 million grains")
 local steepest = param("steepest", 40, "degrees")
 local speed = param("speed", 20, "degrees per second")
 
@@ -11,7 +13,7 @@ end
 
 scene {
     title = "Tilting box",
-    dx = 0.01, fps = 24, frames = 72,
+    dx = size == "paper" and 0.0025 or 0.01, fps = 24, frames = 72,
     gravity = function(t)
         return 9.81 * math.sin(tilt(t)), -9.81 * math.cos(tilt(t)), 0
     end,

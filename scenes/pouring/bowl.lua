@@ -1,5 +1,7 @@
 -- Sand is poured into a bowl until it runs over the rim.
-scene { title = "Bowl", dx = 0.008, fps = 24, frames = 60 }
+local size = param("size", {"quick", "paper"}, "paper: 1.1 million grains")
+
+scene { title = "Bowl", dx = size == "paper" and 0.004 or 0.008, fps = 24, frames = 60 }
 camera { eye = {0.25, 0.38, 0.75}, look_at = {0, 0.06, 0}, fov = 30 }
 
 local wall = { {0, 0.016}, {0.05, 0.016}, {0.12, 0.05}, {0.16, 0.13} }

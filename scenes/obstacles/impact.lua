@@ -1,7 +1,10 @@
--- A ball falls into a bed of sand and throws it up. Blur it: repose render impact-out --frame 3 --shutter 0.3
+-- A ball falls into a bed of sand and throws it up.
+--
+-- Blur it: repose render impact-out --frame 3 --shutter 0.3
 
+local size = param("size", {"quick", "paper"}, "paper: 1.6 million grains")
 local speed = param("speed", 10, "m/s")
-local dx = param("dx", 0.0125, "m; half of it gives eight times the grains and takes sixteen times as long")
+local dx = param("dx", size == "paper" and 0.00625 or 0.0125, "m; half of it gives eight times the grains and takes sixteen times as long")
 
 scene { title = "Impact", dx = dx, fps = 48, frames = 24 }
 camera { eye = {0.45, 0.74, 1}, look_at = {0, 0.07, 0}, fov = 33 }

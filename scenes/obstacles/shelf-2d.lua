@@ -1,7 +1,10 @@
 -- A slice of sand falls off a shelf: small, runs in seconds, good for trying things out.
+--
 -- In 2D a vector has two numbers, and the slice is one metre thick.
 
-scene { title = "Falling off a shelf", dimension = 2, dx = 0.01, fps = 48, frames = 72 }
+local size = param("size", {"quick", "paper"}, "paper: 80 000 grains")
+
+scene { title = "Falling off a shelf", dimension = 2, dx = size == "paper" and 0.002 or 0.01, fps = 48, frames = 72 }
 
 local dry = material.sand { name = "dry", friction_angle = 30 }
 local damp = material.sand { name = "damp", friction_angle = 38, cohesion = 300 }
