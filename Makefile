@@ -39,13 +39,14 @@ usd: ## usd-core from PyPI into build/usd: with it the tests open usda files in 
 	@$(call need,python3-venv)
 	@python3 -m venv build/usd && build/usd/bin/pip install --quiet usd-core
 
-demo: deps-demo ## let sand run through an hourglass; ends with a picture and a movie
+demo: deps-demo ## let sand run through an hourglass; ends with a picture and a movie in out/demo
 	@$(call configure,release)
 	@$(call build,release,repose-command)
-	build/release/bin/repose run hourglass -o out/hourglass --overwrite
-	build/release/bin/repose render out/hourglass --frame 20 --size 600x800 -o hourglass.png
-	build/release/bin/repose render out/hourglass --movie --every 2 --size 360x480 --samples 8 -o hourglass.mp4
-	@echo "The picture is $(CURDIR)/hourglass.png, the movie $(CURDIR)/hourglass.mp4"
+	@mkdir -p out/demo
+	build/release/bin/repose run hourglass -o out/demo/hourglass --overwrite
+	build/release/bin/repose render out/demo/hourglass --frame 20 --size 600x800 -o out/demo/hourglass.png
+	build/release/bin/repose render out/demo/hourglass --movie --every 2 --size 360x480 --samples 8 -o out/demo/hourglass.mp4
+	@echo "The picture is $(CURDIR)/out/demo/hourglass.png, the movie $(CURDIR)/out/demo/hourglass.mp4"
 
 test: deps-test ## what must pass before a commit
 	@$(start)
@@ -112,8 +113,8 @@ format: ## put the sources into the project's layout
 format-check: ## name the files that `make format` would change
 	@bad=0; for f in $(SOURCES); do clang-format $$f | cmp -s - $$f || { echo $$f; bad=1; }; done; exit $$bad
 
-clean: ## remove what was built and what the demo made
-	rm -rf build out hourglass.png hourglass.mp4 hourglass.frames
+clean: ## remove what was built, and what the demo and make validate made
+	rm -rf build out
 
 # $(call need,packages): install those that are missing; without a word when none is
 define need
