@@ -14,7 +14,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg cl
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-demo deps-test deps-page usd demo test test-page check-all bench validate faults fuzz coverage format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test deps-page usd demo test test-page check-all bench validate faults fuzz coverage docs format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -104,6 +104,19 @@ coverage: deps ## which lines of src/ the tests reach
 	@find build/coverage -name '*.gcda' -delete
 	@$(call step,coverage: tests,ctest --preset coverage)
 	@gcovr --root . --filter src/ --exclude-directories '.*CompilerIdC' build/coverage
+
+# pages that are made from tables in the code, and what prints each
+PAGES := \
+	docs/scene.md=--print-scene-reference \
+	docs/measure.md=--print-measure-reference
+
+docs: deps-build ## make the pages anew that come from tables in the code
+	@$(call configure,release)
+	@$(call build,release,repose-command)
+	@for page in $(PAGES); do \
+		build/release/bin/repose $${page#*=} >build/page.md; \
+		mv build/page.md $${page%%=*}; \
+	done
 
 SOURCES = $(shell find include src apps tests bench examples -name '*.[ch]' -o -name '*.cpp' 2>/dev/null)
 

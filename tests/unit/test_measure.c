@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "folder.h"
+#include "page.h"
 #include "random.h"
 
 #include <math.h>
@@ -263,18 +264,12 @@ static void a_falling_block_is_measured(void)
     test_folder_remove(&folder);
 }
 
-// docs/measure.md is the page that the library makes.
-static void the_page_is_up_to_date(void)
+static void the_page_is_made_from_the_table(void)
 {
-    long size;
-    char *page = rp_measure_reference();
-    char *file = test_read_file(PROJECT_SOURCE_DIR "/docs/measure.md", &size);
-    CHECK(page != NULL && strlen(page) == (size_t)size && memcmp(page, file, (size_t)size) == 0);
-    free(page);
-    free(file);
+    check_page("measure.md", rp_measure_reference());
 }
 
 TEST_MAIN(TEST(quantiles_are_those_of_a_ramp), TEST(a_cone_has_its_slope),
           TEST(a_bulging_disc_is_not_round), TEST(stress_is_hencky_over_the_volume_ratio),
           TEST(particles_are_matched_by_id), TEST(tables_are_read_as_they_are_written),
-          TEST(a_falling_block_is_measured), TEST(the_page_is_up_to_date))
+          TEST(a_falling_block_is_measured), TEST(the_page_is_made_from_the_table))

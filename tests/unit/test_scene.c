@@ -5,6 +5,7 @@
 #include "scene/words.h"
 
 #include "check.h"
+#include "page.h"
 #include "scene_text.h"
 
 #include <glob.h>
@@ -69,19 +70,7 @@ static void every_example_runs(void)
 }
 
 // Whoever changes the table makes the page anew.
-static void the_page_is_made_from_the_table(void)
-{
-    char *want = rp_scene_reference();
-    CHECK(want != NULL);
-    FILE *file = fopen(PROJECT_SOURCE_DIR "/docs/scene.md", "rb");
-    CHECK(file != NULL);
-    char *got = calloc(1, 1 << 20);
-    fread(got, 1, (1 << 20) - 1, file);
-    fclose(file);
-    CHECK(strcmp(got, want) == 0);
-    free(got);
-    free(want);
-}
+static void the_page_is_made_from_the_table(void) { check_page("scene.md", rp_scene_reference()); }
 
 // Calls visit(path, text before the value, text after it, key) for every key of every word.
 typedef void (*key_visitor)(const char *path, const char *before, const char *after,
