@@ -237,11 +237,13 @@ static const char *gradient_name(const bench_case *c)
     return c->gradient == RP_GRADIENT_SPLINE ? "spline" : "affine";
 }
 
+static const char *const stage_name[BENCH_STAGES] = {"sort", "p2g", "grid", "g2p"};
+
 static json_t *json_case(const bench_case *c, const bench_result *r)
 {
     json_t *stages = json_object();
-    for (int s = 0; s < RP_STAGE_COUNT; s++) {
-        json_object_set_new(stages, rp_stage_name(s), json_real(1e9 * r->stage[s]));
+    for (int s = 0; s < BENCH_STAGES; s++) {
+        json_object_set_new(stages, stage_name[s], json_real(1e9 * r->stage[s]));
     }
     json_object_set_new(stages, "rest", json_real(1e9 * r->rest));
     return json_pack(
@@ -280,9 +282,8 @@ static void print_case(const bench_case *c, const bench_result *r, const limits 
            c->name, (long long)r->particles, bench_state_name[c->state], c->order, gradient_name(c),
            precision_name(c), c->threads, 1e-6 / r->wall, 1e-6 / r->cpu, 1e9 * r->wall,
            1e9 * r->cpu * l->clock, 100.0 * bench_fraction_of_fma(r), r->bytes_per_particle,
-           1e9 * r->stage[RP_STAGE_SORT], 1e9 * r->stage[RP_STAGE_P2G],
-           1e9 * r->stage[RP_STAGE_GRID], 1e9 * r->stage[RP_STAGE_G2P], 1e9 * r->rest,
-           1e6 * r->step);
+           1e9 * r->stage[BENCH_SORT], 1e9 * r->stage[BENCH_P2G], 1e9 * r->stage[BENCH_GRID],
+           1e9 * r->stage[BENCH_G2P], 1e9 * r->rest, 1e6 * r->step);
     fflush(stdout);
 }
 
@@ -300,7 +301,7 @@ static void csv_case(FILE *csv, const bench_case *c, const bench_result *r, cons
             gradient_name(c), precision_name(c), c->threads, r->isa, 1.0 / r->wall, 1.0 / r->cpu,
             r->bytes_per_particle, r->bytes_writing, bench_fraction_of_fma(r), 1e-9 * r->fma,
             l->triad[c->threads > 1]);
-    for (int s = 0; s < RP_STAGE_COUNT; s++) {
+    for (int s = 0; s < BENCH_STAGES; s++) {
         fprintf(csv, ",%.2f", 1e9 * r->stage[s]);
     }
     fprintf(csv, ",%.2f\n", 1e9 * r->rest);

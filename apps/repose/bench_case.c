@@ -218,7 +218,7 @@ static double bytes_per_step(const bench_case *c, const rp_stats *s)
 }
 
 typedef struct lap {
-    double wall, cpu, stage[RP_STAGE_COUNT];
+    double wall, cpu, stage[BENCH_STAGES];
 } lap;
 
 static lap lap_now(rp_world *world)
@@ -235,7 +235,7 @@ static lap lap_since(rp_world *world, lap start)
     lap l = lap_now(world);
     l.wall -= start.wall;
     l.cpu -= start.cpu;
-    for (int i = 0; i < RP_STAGE_COUNT; i++) {
+    for (int i = 0; i < BENCH_STAGES; i++) {
         l.stage[i] -= start.stage[i];
     }
     return l;
@@ -246,7 +246,7 @@ static void keep_best(lap *best, const lap *l)
 {
     best->wall = fmin(best->wall, l->wall);
     best->cpu = fmin(best->cpu, l->cpu);
-    for (int i = 0; i < RP_STAGE_COUNT; i++) {
+    for (int i = 0; i < BENCH_STAGES; i++) {
         best->stage[i] = fmin(best->stage[i], l->stage[i]);
     }
 }
@@ -284,7 +284,7 @@ static rp_result measure(const bench_case *c, rp_world *world, bench_result *out
         lap l = lap_since(world, start);
         l.wall /= group;
         l.cpu /= group;
-        for (int k = 0; k < RP_STAGE_COUNT; k++) {
+        for (int k = 0; k < BENCH_STAGES; k++) {
             l.stage[k] /= group;
         }
         rp_world_stats(world, &s);
@@ -304,7 +304,7 @@ static rp_result measure(const bench_case *c, rp_world *world, bench_result *out
     out->wall = ALL_IN(wall);
     out->cpu = ALL_IN(cpu);
     out->rest = out->wall;
-    for (int k = 0; k < RP_STAGE_COUNT; k++) {
+    for (int k = 0; k < BENCH_STAGES; k++) {
         out->stage[k] = ALL_IN(stage[k]);
         out->rest -= out->stage[k];
     }

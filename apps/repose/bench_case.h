@@ -28,11 +28,14 @@ typedef struct bench_case {
     int repeats;
 } bench_case;
 
+// Parts of an explicit step, in the order of rp_stats.stage.
+enum { BENCH_SORT, BENCH_P2G, BENCH_GRID, BENCH_G2P, BENCH_STAGES };
+
 typedef struct bench_result {
     int64_t particles, steps, pages, node_pages;
     // per particle and step [s]; all in: sorts count by how often they happen
     double wall, cpu;
-    double stage[RP_STAGE_COUNT], rest;
+    double stage[BENCH_STAGES], rest;
     double step; // [s] the whole step, by the clock on the wall
     double sorts_per_step;
     double bytes_per_particle; // resident

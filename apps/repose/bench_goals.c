@@ -49,7 +49,7 @@ static double outside(const bench_done *d)
         return NAN;
     }
     const double *stage = d->found.stage;
-    const double inside = stage[RP_STAGE_P2G] + stage[RP_STAGE_GRID] + stage[RP_STAGE_G2P];
+    const double inside = stage[BENCH_P2G] + stage[BENCH_GRID] + stage[BENCH_G2P];
     return 100.0 * (1.0 - inside / d->found.wall);
 }
 

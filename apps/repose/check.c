@@ -134,8 +134,7 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
     print_bytes(f->frame_bytes, a);
     print_bytes(f->total_bytes, b);
     printf("frames         %lld of about %s, %s in all\n", (long long)f->frames + 1, a, b);
-    printf("time step      %.3g s, bounded by %s; %.0f per frame\n", p->dt,
-           rp_limiter_name(p->limiter), f->steps);
+    printf("time step      %.3g s, bounded by %s; %.0f per frame\n", p->dt, p->limiter, f->steps);
     print_slopes(scene);
     print_duration(f->seconds, a);
     print_duration(f->seconds * (double)f->frames, b);
@@ -151,9 +150,9 @@ static void print_json(const forecast *f)
            "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g,\"mass_kg\":%.9g,"
            "\"lower\":[%.9g,%.9g,%.9g],\"upper\":[%.9g,%.9g,%.9g]}\n",
            (long long)p->particles, (long long)f->poured, f->memory, f->most_memory,
-           (long long)f->frames + 1, f->frame_bytes, f->total_bytes, p->dt,
-           rp_limiter_name(p->limiter), f->steps, f->seconds, p->mass, p->lower[0], p->lower[1],
-           p->lower[2], p->upper[0], p->upper[1], p->upper[2]);
+           (long long)f->frames + 1, f->frame_bytes, f->total_bytes, p->dt, p->limiter, f->steps,
+           f->seconds, p->mass, p->lower[0], p->lower[1], p->lower[2], p->upper[0], p->upper[1],
+           p->upper[2]);
 }
 
 static int check_main(const args *a)

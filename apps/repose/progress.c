@@ -59,8 +59,8 @@ static void print_json(const progress *p, const rp_run_progress *at, const rates
             "{\"frame\":%" PRId64 ",\"frames\":%" PRId64 ",\"time\":%.17g,\"step\":%" PRId64
             ",\"dt\":%.17g,\"limiter\":\"%s\",\"particles\":%" PRId64
             ",\"kinetic\":%.17g,\"elastic\":%.17g,\"particle_steps_per_s\":%.6g,\"seconds\":%.3f",
-            s->frame, at->frames, s->time, s->step, s->dt, rp_limiter_name(s->limiter),
-            s->particles, at->totals->kinetic, at->totals->elastic, r->work, r->elapsed);
+            s->frame, at->frames, s->time, s->step, s->dt, s->limiter, s->particles,
+            at->totals->kinetic, at->totals->elastic, r->work, r->elapsed);
     if (isfinite(r->left)) {
         fprintf(p->out, ",\"seconds_left\":%.3f", r->left);
     }
@@ -76,8 +76,7 @@ static void print_line(progress *p, const rp_run_progress *at, const rates *r)
     snprintf(line, sizeof line,
              "frame %" PRId64 " of %" PRId64 "  t %.4g s  dt %.3g s (%s)  %.2f M particle-steps/s  "
              "%s left",
-             s->frame, at->frames, s->time, s->dt, rp_limiter_name(s->limiter), 1e-6 * r->work,
-             left);
+             s->frame, at->frames, s->time, s->dt, s->limiter, 1e-6 * r->work, left);
     if (p->style == PROGRESS_TERMINAL) {
         fprintf(p->out, "\r%s\033[K", line);
         p->line_open = true;

@@ -16,7 +16,8 @@ typedef struct rp_world rp_world;
 ///     X(ID, name, kind, shape, neutral, unit, sentence)
 ///
 /// Kinds and shapes are told in src/core/columns.h. A particle that has just been born, and one of
-/// a species without the column where others have it, has the neutral value.
+/// a species without the column where others have it, has the neutral value; of mass and volume
+/// that is what its group says.
 // clang-format off
 #define RP_COLUMNS(X) \
     X(POSITION,     "position",     POSITION, VECTOR,    0, "m",   "where the particle is") \
@@ -26,7 +27,11 @@ typedef struct rp_world rp_world;
     X(HARDENING,    "hardening",    REAL,     SCALAR,    0, "1",   "q, plastic deformation that hardens") \
     X(VOLUME_GAIN,  "volume_gain",  REAL,     SCALAR,    0, "1",   "v_c, log volume gained by separation") \
     X(VOLUME_RATIO, "volume_ratio", REAL,     SCALAR,    1, "1",   "J, current over initial volume") \
+    X(RATE,         "rate",         REAL,     SYMMETRIC, 0, "1/s", "rate of deformation, where it meets viscosity") \
+    X(CONSOLIDATION, "consolidation", REAL,   SCALAR,    0, "1",   "log of clay's yield pressure over that at the start") \
     X(STRENGTH,     "strength",     REAL,     SCALAR,    0, "N",   "force that glue withstands") \
+    X(MASS,         "mass",         REAL,     SCALAR,    0, "kg",  "of the particle, where not all of its group weigh the same") \
+    X(VOLUME,       "volume",       REAL,     SCALAR,    0, "m^3", "of the particle at rest, likewise") \
     X(GROUP,        "group",        U16,      SCALAR,    0, "1",   "source the particle came from: material, field, mass") \
     X(ID,           "id",           U64,      SCALAR,    0, "1",   "counted in scene order, never reused")
 // clang-format on
@@ -41,8 +46,15 @@ typedef enum rp_column_id {
 RP_API const char *rp_column_name(rp_column_id column);
 /// Components of a column in this world; 0 when the world does not keep it.
 RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
+/// Species, one after the other in the order of memory: "solid", "water" and so on.
+RP_API int rp_world_species(const rp_world *world);
+/// @param index 0 to rp_world_species() - 1
+RP_API const char *rp_world_species_name(const rp_world *world, int index);
+/// The species of every particle, in the order of rp_world_read().
+RP_API void rp_world_read_species(const rp_world *world, uint8_t *out);
 /// Copy a column in memory order, as double, to out[particles][components].
-/// Every column is copied in the same order as long as no step is taken in between.
+/// Every column is copied in the same order as long as no step is taken in between; particles of a
+/// species that does not keep it have the neutral value.
 RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { RP_FRAME_FORMAT = 1 }; ///< written to and wanted of /repose@format
+enum { RP_FRAME_FORMAT = 2 }; ///< written to /repose@format; older ones are read, not resumed
 
 /// Words that go with a frame.
 typedef struct rp_frame_words {
@@ -44,6 +44,7 @@ typedef struct rp_frame_info {
     rp_precision precision;
     int64_t particles;
     int columns;        ///< see rp_frame_column()
+    int species;        ///< see rp_frame_species_name()
     bool whole;         ///< a run can be resumed from it
     char title[128];    ///< of the scene
     char failure[1024]; ///< why the run failed; empty when it did not
@@ -59,6 +60,8 @@ typedef struct rp_frame_column_info {
 RP_API rp_result rp_frame_open(const char *path, rp_frame **frame);
 RP_API void rp_frame_close(rp_frame *frame);
 RP_API void rp_frame_get_info(const rp_frame *frame, rp_frame_info *out);
+/// What a number of the column `species` means. @return NULL when there is no such species
+RP_API const char *rp_frame_species_name(const rp_frame *frame, int index);
 /// @param index 0 to rp_frame_info.columns - 1; "position" [m] is the first and has 3 components
 RP_API rp_result rp_frame_column(const rp_frame *frame, int index, rp_frame_column_info *out);
 /// What all particles of one source share; the column `group` holds its number.

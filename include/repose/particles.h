@@ -66,7 +66,7 @@ RP_API rp_box_def rp_default_box_def(void);
 /// @return on failure the world is exactly as it was
 RP_API rp_result rp_world_add_box(rp_world *world, const rp_box_def *def, int64_t *added);
 
-/// Particles at given places. Each stands for the same volume.
+/// Particles at given places.
 typedef struct rp_points_def {
     rp_material material;
     int64_t count;
@@ -74,6 +74,8 @@ typedef struct rp_points_def {
     const double *velocity; ///< [count][3] [m/s]; NULL: `0`
     const double *gradient; ///< [count][3][3] affine state [1/s]; NULL: `0`
     double volume;          ///< of each particle at rest [m^3]
+    const double *volumes;  ///< [count] of each; NULL: all are alike. Their species then keeps mass
+                            ///< and volume by particle
     int field;
     uint32_t cookie;
 } rp_points_def;

@@ -10,33 +10,20 @@ extern "C" {
 
 typedef struct rp_world rp_world;
 
-/// What bounded the last step.
-typedef enum rp_limiter {
-    RP_LIMIT_NONE,     ///< no step yet
-    RP_LIMIT_FRAME,    ///< the whole frame is one step: no limit is shorter
-    RP_LIMIT_MAX,      ///< rp_world_def.dt_max
-    RP_LIMIT_SPEED,    ///< the fastest particle may cross `cfl` cells
-    RP_LIMIT_GRADIENT, ///< velocity gradient times step at most 0.3
-    RP_LIMIT_ELASTIC,  ///< elastic waves
-    RP_LIMIT_COLLIDER, ///< a moving collider may cross `cfl` cells where particles are
-    RP_LIMITER_COUNT,
-} rp_limiter;
-RP_API const char *rp_limiter_name(rp_limiter limiter);
-
-typedef enum rp_stage {
-    RP_STAGE_SORT,
-    RP_STAGE_P2G,
-    RP_STAGE_GRID,
-    RP_STAGE_G2P,
-    RP_STAGE_COUNT
-} rp_stage;
-RP_API const char *rp_stage_name(rp_stage stage);
+enum {
+    RP_LIMIT_NAME = 16, ///< bytes of the name of what bounds a step
+    RP_STAGE_LIMIT = 8, ///< named parts of a step
+    RP_EXTRA_LIMIT = 8, ///< numbers that only one method has
+};
 
 typedef struct rp_stats {
-    int64_t frame, step;     ///< whole frames done; steps since the start
-    double time;             ///< [s]
-    double dt;               ///< of the last step [s]
-    rp_limiter limiter;      ///< what bounded it
+    int64_t frame, step; ///< whole frames done; steps since the start
+    double time;         ///< [s]
+    double dt;           ///< of the last step [s]
+    /// What bounded it: "speed", "elastic" or another limit of the method, "collider" (a moving one
+    /// may cross `cfl` cells where particles are), "dt_max", "frame" (the whole frame is one step),
+    /// "none" before the first
+    char limiter[RP_LIMIT_NAME];
     int64_t particles;       ///< alive
     int64_t born, removed;   ///< since the start, initial ones included in born
     int64_t sunk, left;      ///< of the removed: in sinks, and by leaving the domain
@@ -46,9 +33,13 @@ typedef struct rp_stats {
     double dropped_momentum; ///< on nodes too light to carry a velocity, summed over all steps [kg
                              ///< m/s]
     int64_t sorts;           ///< full sorts since the start
-    int64_t pages, node_pages;      ///< of the block-sparse grid
-    double seconds[RP_STAGE_COUNT]; ///< wall time spent since the start
-    size_t memory;                  ///< bytes held by particles and grid
+    int64_t pages, node_pages;         ///< of the block-sparse grid
+    int stages, extras;                ///< that the method has
+    const char *stage[RP_STAGE_LIMIT]; ///< names of the parts of a step
+    double seconds[RP_STAGE_LIMIT];    ///< wall time spent in each since the start
+    const char *extra_name[RP_EXTRA_LIMIT];
+    double extra[RP_EXTRA_LIMIT]; ///< of the last step: iterations, residuals
+    size_t memory;                ///< bytes held by particles and grid
 } rp_stats;
 
 RP_API void rp_world_stats(const rp_world *world, rp_stats *out);
@@ -88,8 +79,8 @@ typedef struct rp_failure {
     int64_t cell[3];   ///< of the grid
     rp_material material;
     int64_t step;
-    double dt;          ///< [s]
-    rp_limiter limiter; ///< what bounded dt
+    double dt;                   ///< [s]
+    char limiter[RP_LIMIT_NAME]; ///< what bounded dt
 } rp_failure;
 /// @return false when no step of this world has failed
 RP_API bool rp_world_failure(const rp_world *world, rp_failure *out);

@@ -12,6 +12,7 @@
 #include "base.h"
 #include "collider.h"
 #include "columns.h"
+#include "method.h"
 #include "particles.h"
 #include "stats.h"
 
@@ -38,15 +39,18 @@ typedef enum rp_gradient {
 } rp_gradient;
 
 typedef struct rp_world_def {
-    int dimension;                     ///< 2 or 3
-    rp_precision precision;            ///< single is the default; double for exactness checks
-    int order;                         ///< of the spline: 1 linear, 2 quadratic, 3 cubic
-    rp_transfer transfer;              ///< between particles and grid
-    rp_gradient gradient;              ///< of stress and velocity
-    double flip;                       ///< share of FLIP in RP_FLIP, 0 to 1; the rest is PIC
-    double dx;                         ///< grid spacing [m]
-    double fps;                        ///< frames per second of simulated time [1/s]
-    double gravity[3];                 ///< [m/s^2]
+    const char *method;             ///< one of rp_method_at(); NULL: "explicit"
+    bool options;                   ///< `option` holds the method's options; else its defaults
+    double option[RP_OPTION_LIMIT]; ///< room for the struct that the method's properties describe
+    int dimension;                  ///< 2 or 3
+    rp_precision precision;         ///< single is the default; double for exactness checks
+    int order;                      ///< of the spline: 1 linear, 2 quadratic, 3 cubic
+    rp_transfer transfer;           ///< between particles and grid
+    rp_gradient gradient;           ///< of stress and velocity
+    double flip;                    ///< share of FLIP in RP_FLIP, 0 to 1; the rest is PIC
+    double dx;                      ///< grid spacing [m]
+    double fps;                     ///< frames per second of simulated time [1/s]
+    double gravity[3];              ///< [m/s^2]
     rp_vector_of_time gravity_of_time; ///< replaces `gravity` when its call is not NULL
     rp_vector_field acceleration;      ///< added to gravity, from place to place [m/s^2]
     double cfl;                        ///< cells that the fastest particle may cross in a step
@@ -88,13 +92,13 @@ RP_API rp_result rp_world_settle(rp_world *world, double seconds);
 /// What a world described with rp_world_def.plan would need.
 typedef struct rp_plan {
     int64_t particles, pages, node_pages;
-    size_t bytes;              ///< of particles and grid while stepping, as rp_stats.memory
-    size_t setup_bytes;        ///< the most that is needed before the first step
-    size_t state_bytes;        ///< of a saved state; one is held while a frame is written
-    double dt;                 ///< the first step [s]
-    rp_limiter limiter;        ///< what bounds it
-    double lower[3], upper[3]; ///< where the particles are [m]
-    double mass;               ///< of all of them [kg], in 2D per metre
+    size_t bytes;                ///< of particles and grid while stepping, as rp_stats.memory
+    size_t setup_bytes;          ///< the most that is needed before the first step
+    size_t state_bytes;          ///< of a saved state; one is held while a frame is written
+    double dt;                   ///< the first step [s]
+    char limiter[RP_LIMIT_NAME]; ///< what bounds it
+    double lower[3], upper[3];   ///< where the particles are [m]
+    double mass;                 ///< of all of them [kg], in 2D per metre
 } rp_plan;
 RP_API rp_result rp_world_plan(const rp_world *world, rp_plan *out);
 /// Look for what will go wrong in a planned world, and log a warning for each: colliders thinner

@@ -1,8 +1,10 @@
+#define _GNU_SOURCE // strtod_l
 #include "base/number.h"
 
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static locale_t c_locale;
@@ -18,4 +20,12 @@ const char *rp_print_number(double value, char out[RP_NUMBER_TEXT])
         uselocale(before);
     }
     return out;
+}
+
+bool rp_parse_number(const char *text, double *value)
+{
+    char *end;
+    pthread_once(&once, make_locale);
+    *value = c_locale != (locale_t)0 ? strtod_l(text, &end, c_locale) : strtod(text, &end);
+    return end != text && *end == '\0';
 }

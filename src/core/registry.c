@@ -14,6 +14,17 @@ void rp_registry_add(rp_registry *registry, const char *name, void *data, size_t
         (rp_registry_entry){.name = name, .data = data, .bytes = bytes};
 }
 
+void rp_registry_add_array(rp_registry *registry, const char *name, rp_buffer *buffer,
+                           const rp_allocator *a, rp_local *count, size_t each)
+{
+    rp_registry_add(registry, name, NULL, 0);
+    rp_registry_entry *entry = &registry->entry[registry->entries - 1];
+    entry->buffer = buffer;
+    entry->allocator = a;
+    entry->count = count;
+    entry->each = each;
+}
+
 void rp_registry_add_table(rp_registry *registry, const char *name, double *data, int columns)
 {
     rp_registry_add(registry, name, data, 0);

@@ -28,6 +28,54 @@ void rp_set_free(rp_set *set)
     rp_buffer_free(&set->page_buffer, set->allocator);
 }
 
+// Write a number in the column's own type; positions of births are doubles.
+static void put_number(void *at, rp_kind kind, int bytes, double value)
+{
+    switch (kind) {
+    case RP_KIND_U16:
+        *(uint16_t *)at = (uint16_t)value;
+        break;
+    case RP_KIND_U64:
+        *(uint64_t *)at = (uint64_t)value;
+        break;
+    case RP_KIND_POSITION:
+        *(double *)at = value;
+        break;
+    case RP_KIND_REAL:
+        if (bytes == 4) {
+            *(float *)at = (float)value;
+        } else {
+            *(double *)at = value;
+        }
+        break;
+    }
+}
+
+// What a particle of this group has in a column that nobody has written yet.
+static double first_value(const rp_set *set, rp_column_id column, uint16_t group)
+{
+    const rp_group *g = group < set->groups ? &rp_set_group(set)[group] : NULL;
+    return column == RP_COL_MASS     ? (g != NULL ? g->mass : 0.0)
+           : column == RP_COL_VOLUME ? (g != NULL ? g->volume : 0.0)
+                                     : rp_column_table[column].neutral;
+}
+
+// Lanes past the end of a page stay zero.
+static void fill_slots(rp_set *set, rp_column_id id)
+{
+    const rp_column *column = &set->column[id];
+    for (rp_local p = 0; p < set->pages; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+            const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+            const double value = first_value(set, id, group);
+            for (int k = 0; k < column->comps && value != 0.0; k++) {
+                put_number(rp_set_at(set, id, slot, k), RP_KIND_REAL, column->bytes, value);
+            }
+        }
+    }
+}
+
 rp_result rp_set_want(rp_set *set, rp_column_id id)
 {
     rp_column *column = &set->column[id];
@@ -43,11 +91,15 @@ rp_result rp_set_want(rp_set *set, rp_column_id id)
     if (slots > 0) {
         memset(column->buffer.data, 0, slots);
     }
-    if (births > 0) {
-        memset(set->inbox.column[id].data, 0, births);
-    }
     column->comps = (uint8_t)comps;
     column->bytes = (uint8_t)bytes;
+    fill_slots(set, id);
+    for (rp_local i = 0; i < set->inbox.count; i++) {
+        const uint16_t group = *(uint16_t *)rp_set_birth(set, RP_COL_GROUP, i, 0);
+        for (int k = 0; k < comps; k++) {
+            rp_set_birth_value(set, id, i, k, first_value(set, id, group));
+        }
+    }
     return RP_OK;
 }
 
@@ -113,7 +165,7 @@ rp_result rp_set_add_group(rp_set *set, const rp_group *group, uint16_t *index)
     return RP_OK;
 }
 
-rp_result rp_set_reserve_births(rp_set *set, rp_local count)
+rp_result rp_set_reserve_births(rp_set *set, rp_local filled, rp_local count)
 {
     const int64_t total = (int64_t)set->inbox.count + count;
     if (total + set->slots > INT32_MAX / 2) {
@@ -121,17 +173,23 @@ rp_result rp_set_reserve_births(rp_set *set, rp_local count)
     }
     for (int c = 0; c < RP_COL_COUNT; c++) {
         const rp_column *column = &set->column[c];
-        if (column->comps > 0) {
-            const size_t bytes =
-                column->comps * (c == RP_COL_POSITION ? sizeof(double) : column->bytes);
-            const size_t used = bytes * (size_t)set->inbox.count;
-            rp_buffer *inbox = &set->inbox.column[c];
-            if (inbox->bytes < bytes * (size_t)total) {
-                RP_TRY(rp_buffer_reserve(inbox, set->allocator, bytes * (size_t)total, used,
-                                         "particles to be born"));
-            }
-            if (count > 0) {
-                memset((char *)inbox->data + used, 0, bytes * (size_t)count);
+        if (column->comps == 0) {
+            continue;
+        }
+        const size_t bytes =
+            column->comps * (c == RP_COL_POSITION ? sizeof(double) : column->bytes);
+        const size_t used = bytes * (size_t)(set->inbox.count + filled);
+        rp_buffer *inbox = &set->inbox.column[c];
+        if (inbox->bytes < bytes * (size_t)total) {
+            RP_TRY(rp_buffer_reserve(inbox, set->allocator, bytes * (size_t)total, used,
+                                     "particles to be born"));
+        }
+        if (count > filled) {
+            memset((char *)inbox->data + used, 0, bytes * (size_t)(count - filled));
+        }
+        for (rp_local i = filled; i < count && rp_column_table[c].neutral != 0.0; i++) {
+            for (int k = 0; k < column->comps; k++) {
+                rp_set_birth_value(set, c, set->inbox.count + i, k, rp_column_table[c].neutral);
             }
         }
     }
@@ -140,24 +198,35 @@ rp_result rp_set_reserve_births(rp_set *set, rp_local count)
 
 void rp_set_birth_value(rp_set *set, rp_column_id column, rp_local index, int comp, double value)
 {
-    void *at = rp_set_birth(set, column, index, comp);
-    switch (rp_column_table[column].kind) {
-    case RP_KIND_U16:
-        *(uint16_t *)at = (uint16_t)value;
-        break;
-    case RP_KIND_U64:
-        *(uint64_t *)at = (uint64_t)value;
-        break;
-    case RP_KIND_POSITION:
-        *(double *)at = value;
-        break;
-    case RP_KIND_REAL:
-        if (set->column[column].bytes == 4) {
-            *(float *)at = (float)value;
-        } else {
-            *(double *)at = value;
+    put_number(rp_set_birth(set, column, index, comp), rp_column_table[column].kind,
+               set->column[column].bytes, value);
+}
+
+void rp_set_end_births(rp_set *set, rp_local count, uint16_t group)
+{
+    static const rp_column_id own[] = {RP_COL_MASS, RP_COL_VOLUME};
+    for (rp_local i = set->inbox.count; i < set->inbox.count + count; i++) {
+        *(uint16_t *)rp_set_birth(set, RP_COL_GROUP, i, 0) = group;
+        for (int k = 0; k < 2; k++) {
+            if (rp_set_has(set, own[k])) {
+                rp_set_birth_value(set, own[k], i, 0, first_value(set, own[k], group));
+            }
         }
-        break;
+    }
+    set->inbox.count += count;
+}
+
+void rp_set_measure(const rp_set *set, const rp_page *page, rp_local slot, double *mass,
+                    double *volume)
+{
+    const uint16_t group = page != NULL ? *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0)
+                                        : *(uint16_t *)rp_set_birth(set, RP_COL_GROUP, slot, 0);
+    double *const out[] = {mass, volume};
+    static const rp_column_id own[] = {RP_COL_MASS, RP_COL_VOLUME};
+    for (int k = 0; k < 2; k++) {
+        *out[k] = !rp_set_has(set, own[k]) ? first_value(set, own[k], group)
+                  : page != NULL           ? rp_set_value(set, own[k], slot, 0, page)
+                                           : rp_set_birth_read(set, own[k], slot, 0);
     }
 }
 

@@ -62,8 +62,8 @@ typedef struct rp_set {
 rp_result rp_set_init(rp_set *set, const rp_layout *layout, unsigned columns,
                       const rp_allocator *a);
 void rp_set_free(rp_set *set);
-// Keep one more column from now on, zero for the particles there are. On failure the set is as it
-// was.
+// Keep one more column from now on; the particles there are have its neutral value, or what their
+// group says of mass and volume. On failure the set is as it was.
 rp_result rp_set_want(rp_set *set, rp_column_id column);
 
 static inline rp_page *rp_set_page(const rp_set *set) { return set->page_buffer.data; }
@@ -88,14 +88,21 @@ static inline void *rp_set_at(const rp_set *set, rp_column_id column, rp_local s
 // As double, whatever its type; positions in metres.
 double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int comp,
                     const rp_page *page);
+// Mass [kg] and volume at rest [m^3] of a particle that is alive: its own, or its group's.
+// @param page NULL: a birth, `slot` is its place in the inbox
+void rp_set_measure(const rp_set *set, const rp_page *page, rp_local slot, double *mass,
+                    double *volume);
 // Put a particle of a page somewhere else [m]. Whoever does it sees to the set's travel.
 void rp_set_move(const rp_set *set, const rp_page *page, rp_local slot, const double x[3]);
 
 rp_result rp_set_add_group(rp_set *set, const rp_group *group, uint16_t *index);
 
-// Room in the inbox for `count` births, of zeros. The caller fills them through rp_set_birth() and
-// ends with inbox.count += count; until then the set is as it was.
-rp_result rp_set_reserve_births(rp_set *set, rp_local count);
+// Room in the inbox for `count` births, of neutral values; the first `filled` of them have been
+// filled already and stay. The caller fills them through rp_set_birth() and ends with
+// rp_set_end_births(); until then the set is as it was.
+rp_result rp_set_reserve_births(rp_set *set, rp_local filled, rp_local count);
+// All of one group, whose mass and volume they get where the set keeps them by particle.
+void rp_set_end_births(rp_set *set, rp_local count, uint16_t group);
 static inline void *rp_set_birth(const rp_set *set, rp_column_id column, rp_local index, int comp)
 {
     const rp_column *c = &set->column[column];

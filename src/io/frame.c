@@ -10,9 +10,16 @@ const rp_frame_number rp_frame_number_table[RP_FRAME_NUMBERS] = {
     {"period", offsetof(rp_state_header, period), RP_H5_I32, 3, "blocks"},
     {"fields", offsetof(rp_state_header, fields), RP_H5_I32, 1, "1"},
     {"seed", offsetof(rp_state_header, seed), RP_H5_U64, 1, "1"},
-    {"travel", offsetof(rp_state_header, travel), RP_H5_F64, 1, "cells"},
-    {"doomed", offsetof(rp_state_header, doomed), RP_H5_I32, 1, "1"},
-    {"births", offsetof(rp_state_header, births), RP_H5_I32, 1, "1"},
+};
+
+#define OF(member) offsetof(rp_state_species, member)
+const rp_frame_species_number rp_frame_species_table[RP_FRAME_SPECIES_NUMBERS] = {
+    {"groups", OF(groups), RP_H5_I32, "1", "rows of /repose/groups, one species after the other"},
+    {"pages", OF(pages), RP_H5_I32, "1", "rows of /repose/pages, likewise"},
+    {"count", OF(count), RP_H5_I32, "1", "particles in its pages"},
+    {"births", OF(births), RP_H5_I32, "1", "particles that the next step adds: its last ones"},
+    {"doomed", OF(doomed), RP_H5_I32, "1", "particles that the next step removes"},
+    {"travel", OF(travel), RP_H5_F64, "cells", "the farthest that any may have moved since a sort"},
 };
 
 rp_h5_type rp_frame_type(const rp_layout *layout, rp_column_id column)

@@ -11,6 +11,7 @@
 #define RP_AT_COLUMNS "VTKHDF/PointData"
 #define RP_AT_REPOSE  "repose"
 #define RP_AT_GROUPS  "repose/groups"
+#define RP_AT_SPECIES "repose/species"
 // only a restart needs these
 #define RP_AT_AFFINE   "VTKHDF/PointData/affine"
 #define RP_AT_PAGES    "repose/pages"
@@ -23,6 +24,7 @@
 enum {
     RP_FRAME_COLUMNS = 64,
     RP_FRAME_PATH = 128,
+    RP_FRAME_LIST = 256, // names of the columns that a species keeps
     RP_FRAME_ROWS_BYTES = RP_H5_CHUNK * 9 * sizeof(double), // a slab of the widest column
 };
 
@@ -35,8 +37,19 @@ typedef struct rp_frame_number {
     const char *unit;
 } rp_frame_number;
 
-enum { RP_FRAME_NUMBERS = 10 };
+enum { RP_FRAME_NUMBERS = 7 };
 extern const rp_frame_number rp_frame_number_table[RP_FRAME_NUMBERS];
+
+// A number of a species that is a row of a dataset in /repose/species.
+typedef struct rp_frame_species_number {
+    const char *name;
+    size_t offset; // in rp_state_species
+    rp_h5_type type;
+    const char *unit, *description;
+} rp_frame_species_number;
+
+enum { RP_FRAME_SPECIES_NUMBERS = 6 };
+extern const rp_frame_species_number rp_frame_species_table[RP_FRAME_SPECIES_NUMBERS];
 
 // What the registry's time entry holds.
 typedef struct rp_frame_time {
@@ -58,6 +71,9 @@ struct rp_frame {
     int fd;
     char *path; // owned
     rp_frame_info info;
+    int format;
+    int species;
+    char species_name[RP_SET_LIMIT][RP_SPECIES_NAME];
     rp_frame_column_info column[RP_FRAME_COLUMNS];
 };
 

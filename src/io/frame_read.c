@@ -31,7 +31,7 @@ static rp_result open_file(const char *path, int *fd)
     return RP_OK;
 }
 
-static rp_result check_format(const rp_h5 *h5)
+static rp_result check_format(const rp_h5 *h5, int *out)
 {
     int32_t format;
     if (!rp_h5_has_attribute(h5, RP_AT_REPOSE, "format")) {
@@ -45,6 +45,7 @@ static rp_result check_format(const rp_h5 *h5)
                       format, RP_FRAME_FORMAT);
         return RP_ERR_UNSUPPORTED;
     }
+    *out = format;
     return format >= 1 ? RP_OK : rp_h5_damaged(h5, "this frame has format %d", format);
 }
 
@@ -59,12 +60,33 @@ static rp_result read_precision(const rp_h5 *h5, rp_precision *precision)
     return RP_OK;
 }
 
+// Frames of format 1 have one species, and do not name it.
+static rp_result read_species(rp_frame *frame)
+{
+    uint64_t count = 1;
+    if (frame->format == 1) {
+        strcpy(frame->species_name[0], "solid");
+    } else {
+        RP_TRY(rp_h5_count_texts(&frame->h5, RP_AT_SPECIES "/name", RP_SPECIES_NAME, &count));
+        if (count > RP_SET_LIMIT) {
+            return rp_h5_damaged(&frame->h5, "%llu species", (unsigned long long)count);
+        }
+        RP_TRY(rp_h5_get_texts(&frame->h5, RP_AT_SPECIES "/name", RP_SPECIES_NAME, count,
+                               frame->species_name));
+    }
+    for (uint64_t s = 0; s < count; s++) {
+        frame->species_name[s][RP_SPECIES_NAME - 1] = '\0';
+    }
+    frame->species = (int)count;
+    return RP_OK;
+}
+
 static rp_result read_info(rp_frame *frame)
 {
     const rp_h5 *h5 = &frame->h5;
     rp_frame_info *info = &frame->info;
     int32_t dimension;
-    RP_TRY(check_format(h5));
+    RP_TRY(check_format(h5, &frame->format));
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "frame", RP_H5_I64, 1, &info->frame));
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "step", RP_H5_I64, 1, &info->step));
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "time", RP_H5_F64, 1, &info->time));
@@ -78,6 +100,8 @@ static rp_result read_info(rp_frame *frame)
         return rp_h5_damaged(h5, "a frame of %d dimensions", dimension);
     }
     info->dimension = dimension;
+    RP_TRY(read_species(frame));
+    info->species = frame->species;
     info->whole = rp_h5_has(h5, RP_AT_PAGES);
     return RP_OK;
 }
@@ -197,6 +221,11 @@ void rp_frame_close(rp_frame *frame)
 }
 
 void rp_frame_get_info(const rp_frame *frame, rp_frame_info *out) { *out = frame->info; }
+
+const char *rp_frame_species_name(const rp_frame *frame, int index)
+{
+    return index >= 0 && index < frame->species ? frame->species_name[index] : NULL;
+}
 
 rp_result rp_frame_column(const rp_frame *frame, int index, rp_frame_column_info *out)
 {

@@ -15,8 +15,9 @@ typedef struct reader {
     const rp_frame *frame;
     const rp_h5 *h5;
     rp_state_header header;
+    rp_state_species species[RP_SET_LIMIT];
     rp_state_entry entry[RP_REGISTRY_LIMIT];
-    rp_buffer pages, groups;
+    rp_buffer pages, groups; // of all species
     rp_state_view view;
     char *state;
     void *rows; // RP_H5_CHUNK of the widest column
@@ -28,13 +29,20 @@ enum { PAGE_NUMBERS = sizeof(rp_state_page) / sizeof(int32_t) };
 
 static rp_result read_numbers(reader *r)
 {
-    r->header =
-        (rp_state_header){.magic = RP_STATE_MAGIC, .precision = (int32_t)r->frame->info.precision};
+    r->header = (rp_state_header){.magic = RP_STATE_MAGIC,
+                                  .precision = (int32_t)r->frame->info.precision,
+                                  .species = r->frame->species};
     for (int i = 0; i < RP_FRAME_NUMBERS; i++) {
         const rp_frame_number *n = &rp_frame_number_table[i];
         RP_TRY(rp_h5_get_numbers(r->h5, RP_AT_REPOSE, n->name, n->type, n->count,
                                  (char *)&r->header + n->offset));
     }
+    char method[64] = "";
+    RP_TRY(rp_h5_get_text(r->h5, RP_AT_REPOSE, "method", method, sizeof method));
+    if (strlen(method) >= sizeof r->header.method) {
+        return rp_h5_damaged(r->h5, "/repose@method is '%s'", method);
+    }
+    memcpy(r->header.method, method, strlen(method));
     const rp_state_header *h = &r->header;
     if (h->order < 1 || h->order > 3 || !(h->h > 0.0 && isfinite(h->h))) {
         return rp_h5_damaged(r->h5, "order %d and a spacing of %g m are no grid", h->order, h->h);
@@ -42,67 +50,98 @@ static rp_result read_numbers(reader *r)
     return RP_OK;
 }
 
-static rp_result count_particles(reader *r)
+// The columns of a species, from their names.
+static rp_result read_columns(reader *r, char *list, rp_state_species *out)
 {
-    rp_state_header *h = &r->header;
-    const int64_t particles = r->frame->info.particles;
-    if (particles > INT32_MAX / 2 || h->births < 0 || h->births > particles || h->doomed < 0 ||
-        h->doomed > particles - h->births) {
-        return rp_h5_damaged(r->h5, "%lld particles, %d of them to be born, %d to be removed",
-                             (long long)particles, h->births, h->doomed);
+    char *rest = NULL;
+    for (char *name = strtok_r(list, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
+        int c = 0;
+        while (c < RP_COL_COUNT && strcmp(rp_column_table[c].name, name) != 0) {
+            c++;
+        }
+        if (c == RP_COL_COUNT) {
+            return rp_h5_damaged(r->h5, "a species keeps a column '%s' that this version has not",
+                                 name);
+        }
+        out->columns |= 1 << c;
     }
-    h->count = (int32_t)(particles - h->births);
     return RP_OK;
 }
 
-static void count_columns(reader *r)
+static rp_result read_species(reader *r)
 {
-    r->header.columns = 1 << RP_COL_POSITION;
-    for (int c = 0; c < RP_COL_COUNT; c++) {
-        char path[RP_FRAME_PATH];
-        snprintf(path, sizeof path, RP_AT_COLUMNS "/%s", rp_column_table[c].name);
-        if (c != RP_COL_POSITION && rp_h5_has(r->h5, path)) {
-            r->header.columns |= 1 << c;
+    const int species = r->header.species;
+    const int64_t particles = r->frame->info.particles;
+    char list[RP_SET_LIMIT][RP_FRAME_LIST];
+    int64_t counted = 0;
+    RP_TRY(
+        rp_h5_get_texts(r->h5, RP_AT_SPECIES "/columns", RP_FRAME_LIST, (uint64_t)species, list));
+    for (int i = 0; i < RP_FRAME_SPECIES_NUMBERS; i++) {
+        const rp_frame_species_number *n = &rp_frame_species_table[i];
+        const size_t bytes = (size_t)rp_h5_bytes(n->type);
+        char path[RP_FRAME_PATH], numbers[RP_SET_LIMIT * sizeof(double)];
+        snprintf(path, sizeof path, RP_AT_SPECIES "/%s", n->name);
+        RP_TRY(rp_h5_get_dataset(r->h5, path, n->type, (uint64_t)species, 0, numbers));
+        for (int s = 0; s < species; s++) {
+            memcpy((char *)&r->species[s] + n->offset, numbers + (size_t)s * bytes, bytes);
         }
     }
+    for (int s = 0; s < species; s++) {
+        rp_state_species *own = &r->species[s];
+        memcpy(own->name, r->frame->species_name[s], sizeof own->name);
+        list[s][RP_FRAME_LIST - 1] = '\0';
+        RP_TRY(read_columns(r, list[s], own));
+        if (own->count < 0 || own->births < 0 || own->doomed < 0 || own->doomed > own->count ||
+            own->groups < 0 || own->pages < 0 || own->pages > own->count) {
+            return rp_h5_damaged(
+                r->h5, "%d particles of '%s' in %d pages, %d to be born, %d to be removed",
+                own->count, own->name, own->pages, own->births, own->doomed);
+        }
+        counted += (int64_t)own->count + own->births;
+    }
+    if (particles > INT32_MAX / 2 || counted != particles) {
+        return rp_h5_damaged(r->h5, "%lld particles, of which its species have %lld",
+                             (long long)particles, (long long)counted);
+    }
+    return RP_OK;
 }
 
 // A page has at least a particle, so the state that is made has at most sixteen slots for each.
 static rp_result read_pages(reader *r)
 {
-    rp_h5_rows rows;
-    RP_TRY(rp_h5_open_rows(r->h5, RP_AT_PAGES, &rows));
-    rp_h5_close_rows(&rows);
-    if (rows.rows > (uint64_t)r->header.count) {
-        return rp_h5_damaged(r->h5, "%llu pages of %d particles", (unsigned long long)rows.rows,
-                             r->header.count);
+    int64_t pages = 0;
+    for (int s = 0; s < r->header.species; s++) {
+        pages += r->species[s].pages;
     }
-    r->header.pages = (int32_t)rows.rows;
-    RP_TRY(rp_buffer_reserve(&r->pages, rp_default_allocator(), rows.rows * sizeof(rp_state_page),
-                             0, "pages of a frame"));
-    RP_TRY(
-        rp_h5_get_dataset(r->h5, RP_AT_PAGES, RP_H5_I32, rows.rows, PAGE_NUMBERS, r->pages.data));
-    int64_t slots = 0;
-    for (int32_t p = 0; p < r->header.pages; p++) {
-        const rp_state_page *page = (const rp_state_page *)r->pages.data + p;
-        if (page->count < 1 || page->count > r->header.count) {
-            return rp_h5_damaged(r->h5, "page %d holds %d particles", p, page->count);
+    RP_TRY(rp_buffer_reserve(&r->pages, rp_default_allocator(),
+                             (size_t)pages * sizeof(rp_state_page), 0, "pages of a frame"));
+    RP_TRY(rp_h5_get_dataset(r->h5, RP_AT_PAGES, RP_H5_I32, (uint64_t)pages, PAGE_NUMBERS,
+                             r->pages.data));
+    const rp_state_page *page = r->pages.data;
+    for (int s = 0; s < r->header.species; s++) {
+        rp_state_species *own = &r->species[s];
+        int64_t slots = 0;
+        for (int32_t p = 0; p < own->pages; p++, page++) {
+            if (page->count < 1 || page->count > own->count) {
+                return rp_h5_damaged(r->h5, "page %d holds %d particles", p, page->count);
+            }
+            slots += ((int64_t)page->count + RP_LANES - 1) / RP_LANES * RP_LANES;
         }
-        slots += ((int64_t)page->count + RP_LANES - 1) / RP_LANES * RP_LANES;
+        if (slots > INT32_MAX / 2) {
+            return rp_h5_damaged(r->h5, "its pages hold more than there can be");
+        }
+        own->slots = (int32_t)slots;
     }
-    if (slots > INT32_MAX / 2) {
-        return rp_h5_damaged(r->h5, "its pages hold more than there can be");
-    }
-    r->header.slots = (int32_t)slots;
     return RP_OK;
 }
 
-static rp_result read_group_numbers(reader *r, const char *path, rp_h5_type type, size_t offset)
+static rp_result read_group_numbers(reader *r, int groups, const char *path, rp_h5_type type,
+                                    size_t offset)
 {
     rp_state_group *group = r->groups.data;
     const size_t bytes = (size_t)rp_h5_bytes(type);
-    RP_TRY(rp_h5_get_dataset(r->h5, path, type, (uint64_t)r->header.groups, 0, r->rows));
-    for (int32_t g = 0; g < r->header.groups; g++) {
+    RP_TRY(rp_h5_get_dataset(r->h5, path, type, (uint64_t)groups, 0, r->rows));
+    for (int32_t g = 0; g < groups; g++) {
         memcpy((char *)&group[g] + offset, (const char *)r->rows + (size_t)g * bytes, bytes);
     }
     return RP_OK;
@@ -110,22 +149,30 @@ static rp_result read_group_numbers(reader *r, const char *path, rp_h5_type type
 
 static rp_result read_groups(reader *r)
 {
-    rp_h5_rows rows;
-    RP_TRY(rp_h5_open_rows(r->h5, RP_AT_GROUPS "/mass", &rows));
-    rp_h5_close_rows(&rows);
-    if (rows.rows > RP_GROUP_LIMIT) {
-        return rp_h5_damaged(r->h5, "%llu groups", (unsigned long long)rows.rows);
+    int64_t groups = 0;
+    for (int s = 0; s < r->header.species; s++) {
+        groups += r->species[s].groups;
     }
-    r->header.groups = (int32_t)rows.rows;
-    RP_TRY(rp_buffer_reserve(&r->groups, rp_default_allocator(), rows.rows * sizeof(rp_state_group),
-                             0, "groups of a frame"));
-    RP_TRY(read_group_numbers(r, RP_AT_GROUPS "/material", RP_H5_I32,
-                              offsetof(rp_state_group, material)));
-    RP_TRY(
-        read_group_numbers(r, RP_AT_GROUPS "/field", RP_H5_I32, offsetof(rp_state_group, field)));
-    RP_TRY(
-        read_group_numbers(r, RP_AT_GROUPS "/volume", RP_H5_F64, offsetof(rp_state_group, volume)));
-    return read_group_numbers(r, RP_AT_GROUPS "/mass", RP_H5_F64, offsetof(rp_state_group, mass));
+    if (groups > RP_GROUP_LIMIT) {
+        return rp_h5_damaged(r->h5, "%lld groups", (long long)groups);
+    }
+    RP_TRY(rp_buffer_reserve(&r->groups, rp_default_allocator(),
+                             (size_t)groups * sizeof(rp_state_group), 0, "groups of a frame"));
+    static const struct {
+        const char *path;
+        rp_h5_type type;
+        size_t offset;
+    } number[] = {
+        {RP_AT_GROUPS "/material", RP_H5_I32, offsetof(rp_state_group, material)},
+        {RP_AT_GROUPS "/field", RP_H5_I32, offsetof(rp_state_group, field)},
+        {RP_AT_GROUPS "/volume", RP_H5_F64, offsetof(rp_state_group, volume)},
+        {RP_AT_GROUPS "/mass", RP_H5_F64, offsetof(rp_state_group, mass)},
+    };
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
+        RP_TRY(
+            read_group_numbers(r, (int)groups, number[i].path, number[i].type, number[i].offset));
+    }
+    return RP_OK;
 }
 
 static void entry_path(const rp_state_entry *entry, char path[RP_FRAME_PATH])
@@ -165,10 +212,27 @@ static rp_result read_entries(reader *r)
 // Puts rows into the state; false when they cannot be there.
 typedef bool (*take_rows)(reader *r, rp_column_id column, rp_stretch part, const void *rows);
 
+// What a species does not keep is in the file as neutral values, and passed over.
 static bool take_stored(reader *r, rp_column_id column, rp_stretch part, const void *rows)
 {
-    rp_rows_scatter(&r->view, column, part, rows, r->state);
+    if (r->species[part.species].columns >> column & 1) {
+        rp_rows_scatter(&r->view, column, part, rows, r->state);
+    }
     return true;
+}
+
+// Frames number groups over all species.
+static bool take_group(reader *r, rp_column_id column, rp_stretch part, const void *rows)
+{
+    uint16_t *group = (uint16_t *)(uintptr_t)rows; // the reader's own buffer
+    const int32_t first = r->view.part[part.species].first_group;
+    for (int32_t i = 0; i < part.count; i++) {
+        if (group[i] != RP_GROUP_DEAD && group[i] < first) {
+            return false;
+        }
+        group[i] = group[i] == RP_GROUP_DEAD ? RP_GROUP_DEAD : (uint16_t)(group[i] - first);
+    }
+    return take_stored(r, column, part, rows);
 }
 
 static bool take_metres(reader *r, rp_column_id column, rp_stretch part, const void *rows)
@@ -181,6 +245,11 @@ static bool take_metres(reader *r, rp_column_id column, rp_stretch part, const v
 static bool take_births(reader *r, rp_column_id column, rp_stretch part, const void *rows)
 {
     return part.page != NULL || take_metres(r, column, part, rows);
+}
+
+static bool take_cells(reader *r, rp_column_id column, rp_stretch part, const void *rows)
+{
+    return part.page == NULL || take_stored(r, column, part, rows);
 }
 
 // Reads as many rows as `spec` says, from the first particle on.
@@ -215,7 +284,7 @@ static rp_result read_column(reader *r, rp_column_id column)
                              .type = rp_frame_type(&r->view.layout, column),
                              .rows = (uint64_t)r->frame->info.particles,
                              .comps = rp_frame_comps(&r->view.layout, column)};
-    return read_rows(r, &spec, column, take_stored);
+    return read_rows(r, &spec, column, column == RP_COL_GROUP ? take_group : take_stored);
 }
 
 static rp_result read_positions(reader *r)
@@ -227,10 +296,10 @@ static rp_result read_positions(reader *r)
                                .comps = 3};
     const rp_h5_spec stored = {.path = RP_AT_POSITION,
                                .type = rp_frame_type(&r->view.layout, RP_COL_POSITION),
-                               .rows = (uint64_t)r->header.count,
+                               .rows = (uint64_t)r->frame->info.particles,
                                .comps = r->view.layout.dim};
     RP_TRY(read_rows(r, &points, RP_COL_POSITION, exact ? take_metres : take_births));
-    return exact ? RP_OK : read_rows(r, &stored, RP_COL_POSITION, take_stored);
+    return exact ? RP_OK : read_rows(r, &stored, RP_COL_POSITION, take_cells);
 }
 
 // --- all of it ---
@@ -238,8 +307,7 @@ static rp_result read_positions(reader *r)
 static rp_result read_counts(reader *r)
 {
     RP_TRY(read_numbers(r));
-    RP_TRY(count_particles(r));
-    count_columns(r);
+    RP_TRY(read_species(r));
     RP_TRY(read_pages(r));
     RP_TRY(read_groups(r));
     return read_entries(r);
@@ -253,7 +321,7 @@ static rp_result unfit(const reader *r)
 // Of zeros, as the lanes past the end of a page are.
 static rp_result make_state(reader *r)
 {
-    if (rp_state_measure(&r->header, r->entry, &r->view) != RP_OK) {
+    if (rp_state_measure(&r->header, r->species, r->entry, &r->view) != RP_OK) {
         return unfit(r);
     }
     r->header.bytes = r->view.bytes;
@@ -277,10 +345,19 @@ static void copy(void *to, const void *from, size_t bytes)
 static rp_result fill_tables(reader *r)
 {
     const rp_state_header *h = &r->header;
+    const size_t species_bytes = (size_t)h->species * sizeof *r->species;
     memcpy(r->state, h, sizeof *h);
-    memcpy(r->state + sizeof *h, r->entry, (size_t)h->entries * sizeof *r->entry);
-    copy(r->state + r->view.group_at, r->groups.data, (size_t)h->groups * sizeof(rp_state_group));
-    copy(r->state + r->view.page_at, r->pages.data, (size_t)h->pages * sizeof(rp_state_page));
+    memcpy(r->state + sizeof *h, r->species, species_bytes);
+    memcpy(r->state + sizeof *h + species_bytes, r->entry, (size_t)h->entries * sizeof *r->entry);
+    const rp_state_group *group = r->groups.data;
+    const rp_state_page *page = r->pages.data;
+    for (int s = 0; s < h->species; s++) {
+        const rp_state_part *part = &r->view.part[s];
+        copy(r->state + part->group_at, group, (size_t)part->about->groups * sizeof *group);
+        copy(r->state + part->page_at, page, (size_t)part->about->pages * sizeof *page);
+        group += part->about->groups;
+        page += part->about->pages;
+    }
     for (int32_t e = 0; e < h->entries; e++) {
         char path[RP_FRAME_PATH];
         entry_path(&r->entry[e], path);
@@ -302,7 +379,11 @@ static rp_result read_state(reader *r)
     RP_TRY(make_state(r));
     RP_TRY(fill_tables(r));
     for (int c = 0; c < RP_COL_COUNT; c++) {
-        if (c != RP_COL_POSITION && (r->header.columns >> c & 1)) {
+        bool kept = false;
+        for (int s = 0; s < r->header.species; s++) {
+            kept = kept || r->species[s].columns >> c & 1;
+        }
+        if (c != RP_COL_POSITION && kept) {
             RP_TRY(read_column(r, c));
         }
     }
@@ -329,6 +410,14 @@ rp_result rp_frame_state(const rp_frame *frame, void **state, size_t *size)
     *size = 0;
     if (!frame->info.whole) {
         return rp_h5_damaged(r.h5, "this frame keeps no state: it can be looked at, not resumed");
+    }
+    if (frame->format < RP_FRAME_FORMAT) {
+        // not damaged: nobody may take its place
+        rp_h5_damaged(r.h5,
+                      "this frame has format %d: it can be looked at, but a run goes on only from "
+                      "format %d",
+                      frame->format, RP_FRAME_FORMAT);
+        return RP_ERR_UNSUPPORTED;
     }
     rp_h5_enter();
     const rp_result result = read_with_buffers(&r);

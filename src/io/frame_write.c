@@ -20,8 +20,9 @@ typedef struct writer {
     rp_frame_words words;
     int64_t particles;
     rp_frame_time time;
-    void *rows;   // RP_H5_CHUNK of the widest column
-    uint64_t *id; // as many ids
+    void *rows;      // RP_H5_CHUNK of the widest column
+    uint64_t *id;    // as many ids
+    uint16_t *group; // as many groups; the same memory
 } writer;
 
 typedef struct column {
@@ -32,9 +33,42 @@ typedef struct column {
 
 // --- columns ---
 
+static void put_real(void *rows, int64_t i, rp_h5_type type, double value)
+{
+    if (type == RP_H5_F32) {
+        ((float *)rows)[i] = (float)value;
+    } else {
+        ((double *)rows)[i] = value;
+    }
+}
+
+// What particles of a species without the column have: the neutral value, of mass and volume what
+// their group says.
+static void fill_neutral(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    const rp_state_part *own = &w->view.part[part.species];
+    const int comps = c->spec.comps > 0 ? c->spec.comps : 1;
+    const bool mass = c->id == RP_COL_MASS, volume = c->id == RP_COL_VOLUME;
+    if (mass || volume) {
+        rp_rows_gather(&w->view, RP_COL_GROUP, part, w->group);
+    }
+    for (int64_t i = 0; i < (int64_t)part.count * comps; i++) {
+        const uint16_t group = mass || volume ? w->group[i] : RP_GROUP_DEAD;
+        const rp_state_group *g = group < own->about->groups ? &own->group[group] : NULL;
+        put_real(rows, i, c->spec.type,
+                 g == NULL ? rp_column_table[c->id].neutral
+                 : mass    ? g->mass
+                           : g->volume);
+    }
+}
+
 static void fill_stored(const writer *w, const column *c, rp_stretch part, void *rows)
 {
-    rp_rows_gather(&w->view, c->id, part, rows);
+    if (w->view.part[part.species].about->columns >> c->id & 1) {
+        rp_rows_gather(&w->view, c->id, part, rows);
+    } else {
+        fill_neutral(w, c, part, rows);
+    }
 }
 
 static void fill_metres(const writer *w, const column *c, rp_stretch part, void *rows)
@@ -43,17 +77,37 @@ static void fill_metres(const writer *w, const column *c, rp_stretch part, void 
     rp_rows_gather_metres(&w->view, part, rows);
 }
 
+// Groups are numbered over all species.
+static void fill_group(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    (void)c;
+    uint16_t *group = rows;
+    rp_rows_gather(&w->view, RP_COL_GROUP, part, group);
+    for (int32_t i = 0; i < part.count; i++) {
+        group[i] = group[i] == RP_GROUP_DEAD
+                       ? RP_GROUP_DEAD
+                       : (uint16_t)(group[i] + w->view.part[part.species].first_group);
+    }
+}
+
 // The dead have lost their group, and with it their material.
 static void fill_material(const writer *w, const column *c, rp_stretch part, void *rows)
 {
     (void)c;
+    const rp_state_part *own = &w->view.part[part.species];
     uint16_t *material = rows;
     rp_rows_gather(&w->view, RP_COL_GROUP, part, material);
     for (int32_t i = 0; i < part.count; i++) {
         const uint16_t group = material[i];
-        material[i] = group < w->view.header->groups ? (uint16_t)w->view.group[group].material
-                                                     : RP_GROUP_DEAD;
+        material[i] =
+            group < own->about->groups ? (uint16_t)own->group[group].material : RP_GROUP_DEAD;
     }
+}
+
+static void fill_species(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    (void)w, (void)c;
+    memset(rows, part.species, (size_t)part.count);
 }
 
 static void fill_guilty(const writer *w, const column *c, rp_stretch part, void *rows)
@@ -102,7 +156,7 @@ static void put_field(writer *w, rp_column_id id)
                                .unit = rp_column_table[id].unit,
                                .description = rp_column_table[id].sentence},
                       .id = id,
-                      .fill = fill_stored};
+                      .fill = id == RP_COL_GROUP ? fill_group : fill_stored};
     put_column(w, &c);
 }
 
@@ -117,7 +171,11 @@ static void put_columns(writer *w)
                                      .description = "where the particle is"},
                             .fill = fill_metres});
     for (int c = 0; c < RP_COL_COUNT; c++) {
-        if (c != RP_COL_POSITION && (w->view.header->columns >> c & 1)) {
+        bool kept = false;
+        for (int i = 0; i < w->view.header->species; i++) {
+            kept = kept || w->view.part[i].about->columns >> c & 1;
+        }
+        if (c != RP_COL_POSITION && kept) {
             put_field(w, c);
         }
     }
@@ -128,6 +186,12 @@ static void put_columns(writer *w)
                                      .description = "of the particle's group; 65535 when it is "
                                                     "about to be removed"},
                             .fill = fill_material});
+    put_column(w, &(column){.spec = {.path = RP_AT_COLUMNS "/species",
+                                     .type = RP_H5_U8,
+                                     .rows = rows,
+                                     .unit = "1",
+                                     .description = "row of /repose/species/name"},
+                            .fill = fill_species});
     if (w->words.guilty != NULL) {
         put_column(w, &(column){.spec = {.path = RP_AT_COLUMNS "/guilty",
                                          .type = RP_H5_U8,
@@ -234,6 +298,7 @@ static void put_header(writer *w)
     rp_h5_put_group(h5, RP_AT_REPOSE);
     rp_h5_put_numbers(h5, RP_AT_REPOSE, "format", RP_H5_I32, 0, &format);
     rp_h5_put_text(h5, RP_AT_REPOSE, "version", RP_VERSION);
+    rp_h5_put_text(h5, RP_AT_REPOSE, "method", h->method);
     rp_h5_put_text(h5, RP_AT_REPOSE, "title", w->words.title);
     rp_h5_put_text(h5, RP_AT_REPOSE, "failure", w->words.failure);
     rp_h5_put_numbers(h5, RP_AT_REPOSE, "time", RP_H5_F64, 0, &time);
@@ -250,20 +315,22 @@ static void put_header(writer *w)
     put_units(w);
 }
 
-// One number of every group.
+// One number of every group, of all species one after the other.
 static void put_group_numbers(writer *w, const char *path, rp_h5_type type, size_t offset,
                               const char *unit, const char *description)
 {
-    const int32_t groups = w->view.header->groups;
     const size_t bytes = (size_t)rp_h5_bytes(type);
     const rp_h5_spec spec = {.path = path,
                              .type = type,
-                             .rows = (uint64_t)groups,
+                             .rows = (uint64_t)w->view.groups,
                              .unit = unit,
                              .description = description};
-    for (int32_t g = 0; g < groups; g++) {
-        memcpy((char *)w->rows + (size_t)g * bytes, (const char *)&w->view.group[g] + offset,
-               bytes);
+    char *at = w->rows;
+    for (int s = 0; s < w->view.header->species; s++) {
+        const rp_state_part *part = &w->view.part[s];
+        for (int32_t g = 0; g < part->about->groups; g++, at += bytes) {
+            memcpy(at, (const char *)&part->group[g] + offset, bytes);
+        }
     }
     rp_h5_put_dataset(&w->h5, &spec, w->rows);
 }
@@ -279,6 +346,43 @@ static void put_groups(writer *w)
                       "of one particle at rest");
     put_group_numbers(w, RP_AT_GROUPS "/mass", RP_H5_F64, offsetof(rp_state_group, mass), "kg",
                       "of one particle");
+}
+
+// Names, what each keeps, and its numbers: a row each.
+static void put_species(writer *w)
+{
+    const int species = w->view.header->species;
+    char name[RP_SET_LIMIT][RP_SPECIES_NAME] = {{0}}, list[RP_SET_LIMIT][RP_FRAME_LIST] = {{0}};
+    for (int s = 0; s < species; s++) {
+        const rp_state_species *about = w->view.part[s].about;
+        memcpy(name[s], about->name, sizeof name[s]);
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            const size_t used = strlen(list[s]);
+            snprintf(list[s] + used, sizeof list[s] - used, "%s%s",
+                     used > 0 && about->columns >> c & 1 ? " " : "",
+                     about->columns >> c & 1 ? rp_column_table[c].name : "");
+        }
+    }
+    rp_h5_put_texts(&w->h5, RP_AT_SPECIES "/name", species, RP_SPECIES_NAME, name[0],
+                    "what the numbers of the column species mean");
+    rp_h5_put_texts(&w->h5, RP_AT_SPECIES "/columns", species, RP_FRAME_LIST, list[0],
+                    "columns that each keeps; in others it has neutral values");
+    for (int i = 0; i < RP_FRAME_SPECIES_NUMBERS; i++) {
+        const rp_frame_species_number *n = &rp_frame_species_table[i];
+        const size_t bytes = (size_t)rp_h5_bytes(n->type);
+        char path[RP_FRAME_PATH], numbers[RP_SET_LIMIT * sizeof(double)];
+        for (int s = 0; s < species; s++) {
+            memcpy(numbers + (size_t)s * bytes, (const char *)w->view.part[s].about + n->offset,
+                   bytes);
+        }
+        snprintf(path, sizeof path, RP_AT_SPECIES "/%s", n->name);
+        const rp_h5_spec spec = {.path = path,
+                                 .type = n->type,
+                                 .rows = (uint64_t)species,
+                                 .unit = n->unit,
+                                 .description = n->description};
+        rp_h5_put_dataset(&w->h5, &spec, numbers);
+    }
 }
 
 static void put_registry(writer *w)
@@ -311,26 +415,52 @@ static void put_registry(writer *w)
     }
 }
 
+static void put_pages(writer *w)
+{
+    rp_h5_spec spec = {.path = RP_AT_PAGES,
+                       .type = RP_H5_I32,
+                       .comps = sizeof(rp_state_page) / sizeof(int32_t),
+                       .unit = "1",
+                       .description = "block x, y, z; field; first slot; particles"};
+    for (int s = 0; s < w->view.header->species; s++) {
+        spec.rows += (uint64_t)w->view.part[s].about->pages;
+    }
+    const hid_t dataset = rp_h5_begin_rows(&w->h5, &spec);
+    uint64_t first = 0;
+    for (int s = 0; s < w->view.header->species; s++) {
+        const rp_state_part *part = &w->view.part[s];
+        rp_h5_put_rows(&w->h5, dataset, first, (uint64_t)part->about->pages, RP_H5_I32, part->page);
+        first += (uint64_t)part->about->pages;
+    }
+    rp_h5_end_rows(&w->h5, dataset);
+}
+
+// As they are stored, where metres do not bring them back; births have theirs as metres, and a row
+// of zeros here.
+static void fill_cells(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    if (part.page != NULL) {
+        rp_rows_gather(&w->view, c->id, part, rows);
+    } else {
+        memset(rows, 0,
+               (size_t)part.count * (size_t)c->spec.comps * (size_t)rp_h5_bytes(c->spec.type));
+    }
+}
+
 static void put_state(writer *w)
 {
     const rp_state_header *h = w->view.header;
-    const rp_h5_spec pages = {.path = RP_AT_PAGES,
-                              .type = RP_H5_I32,
-                              .rows = (uint64_t)h->pages,
-                              .comps = sizeof(rp_state_page) / sizeof(int32_t),
-                              .unit = "1",
-                              .description = "block x, y, z; field; first slot; particles"};
-    rp_h5_put_dataset(&w->h5, &pages, w->view.page);
+    put_pages(w);
     put_registry(w);
     if (!rp_metres_are_exact(&w->view.layout)) {
         const column c = {.spec = {.path = RP_AT_POSITION,
                                    .type = rp_frame_type(&w->view.layout, RP_COL_POSITION),
-                                   .rows = (uint64_t)h->count,
+                                   .rows = (uint64_t)w->particles,
                                    .comps = w->view.layout.dim,
                                    .unit = h->precision == RP_SINGLE ? "2^-26 cells" : "cells",
-                                   .description = "from the page's origin, without births"},
+                                   .description = "from the page's origin; 0 for births"},
                           .id = RP_COL_POSITION,
-                          .fill = fill_stored};
+                          .fill = fill_cells};
         put_column(w, &c);
     }
 }
@@ -373,6 +503,7 @@ static rp_result write_file(writer *w, const rp_file *file)
     put_columns(w);
     put_header(w);
     put_groups(w);
+    put_species(w);
     put_state(w);
     RP_TRY(rp_h5_close(&w->h5));
     return rp_seal(file->fd, file->path);
@@ -393,7 +524,7 @@ rp_result rp_frame_write(const char *path, const void *state, size_t size,
     w.words.failure = w.words.failure != NULL ? w.words.failure : "";
     RP_TRY(rp_state_view_make(state, size, &w.view));
     RP_TRY(check_state(&w.view));
-    w.particles = (int64_t)w.view.header->count + w.view.header->births;
+    w.particles = w.view.particles;
     w.time = time_of(&w.view);
 
     const rp_allocator *a = rp_default_allocator();
@@ -405,6 +536,7 @@ rp_result rp_frame_write(const char *path, const void *state, size_t size,
     if (result == RP_OK) {
         w.rows = rows.data;
         w.id = id.data;
+        w.group = id.data;
         result = replace_file(&w, path);
     }
     rp_buffer_free(&id, a);

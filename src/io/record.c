@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "io/folder.h"
+#include "io/material_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -67,44 +68,6 @@ static void vector(const json_t *object, const char *key, double out[3])
 
 // ---- what the scene said ----
 
-static rp_yield_fit fit_named(const char *name)
-{
-    static const char *const fit[] = {"default", "compression", "plane_strain",
-                                      "slope",   "inscribed",   "middle"};
-    for (int i = 0; name != NULL && i < (int)(sizeof fit / sizeof fit[0]); i++) {
-        if (strcmp(name, fit[i]) == 0) {
-            return (rp_yield_fit)i;
-        }
-    }
-    return RP_FIT_DEFAULT;
-}
-
-static rp_material_def material_of(const json_t *m)
-{
-    const char *word = json_string_value(json_object_get(m, "word"));
-    const bool elastic = word != NULL && strcmp(word, "material.elastic") == 0;
-    rp_material_def def = elastic ? rp_default_elastic_def() : rp_default_sand_def();
-    const char *name = json_string_value(json_object_get(m, "name"));
-    snprintf(def.name, sizeof def.name, "%s", name != NULL ? name : "");
-    def.density = number(m, "density", def.density);
-    def.young = number(m, "young", def.young);
-    def.poisson = number(m, "poisson", def.poisson);
-    def.friction_angle = DEGREE * number(m, "friction_angle", def.friction_angle / DEGREE);
-    def.friction_coefficient = number(m, "friction_coefficient", -1.0);
-    def.yield_fit = fit_named(json_string_value(json_object_get(m, "yield_fit")));
-    def.cohesion = number(m, "cohesion", 0.0);
-    def.volume_correction = json_is_true(json_object_get(m, "volume_correction"));
-    const json_t *h = json_object_get(m, "hardening");
-    def.hardening = json_is_object(h);
-    if (def.hardening) {
-        def.hardening_h[0] = DEGREE * number(h, "h0", def.hardening_h[0] / DEGREE);
-        def.hardening_h[1] = DEGREE * number(h, "h1", def.hardening_h[1] / DEGREE);
-        def.hardening_h[2] = number(h, "h2", def.hardening_h[2]);
-        def.hardening_h[3] = DEGREE * number(h, "h3", def.hardening_h[3] / DEGREE);
-    }
-    return def;
-}
-
 static rp_result read_scene(rp_record *r, const json_t *scene)
 {
     const json_t *said = json_object_get(scene, "scene");
@@ -125,8 +88,8 @@ static rp_result read_scene(rp_record *r, const json_t *scene)
     }
     for (size_t i = 0; i < json_array_size(materials); i++) {
         const json_t *m = json_array_get(materials, i);
-        r->material[i] = material_of(m);
-        r->tint[i][0] = -1.0;
+        RP_TRY(rp_material_from_json(m, &r->material[i]));
+        memcpy(r->tint[i], rp_material_info_of(r->material[i].kind)->color, sizeof r->tint[i]);
         if (json_array_size(json_object_get(m, "color")) == 3) {
             vector(m, "color", r->tint[i]);
         }

@@ -8,29 +8,31 @@
 bool rp_rows_next(rp_rows_walk *walk, int32_t most, rp_stretch *part)
 {
     const rp_state_view *view = walk->view;
-    while (walk->page <= view->header->pages) {
-        const bool births = walk->page == view->header->pages;
-        const rp_state_page *page = births ? NULL : &view->page[walk->page];
-        const int32_t left = (births ? view->header->births : page->count) - walk->done;
-        if (left > 0) {
-            *part = (rp_stretch){.page = page,
-                                 .first = (births ? 0 : page->first) + walk->done,
-                                 .count = left < most ? left : most};
-            walk->done += part->count;
-            return true;
+    for (; walk->species < view->header->species; walk->species++, walk->page = 0) {
+        const rp_state_part *own = &view->part[walk->species];
+        for (; walk->page <= own->about->pages; walk->page++, walk->done = 0) {
+            const bool births = walk->page == own->about->pages;
+            const rp_state_page *page = births ? NULL : &own->page[walk->page];
+            const int32_t left = (births ? own->about->births : page->count) - walk->done;
+            if (left > 0) {
+                *part = (rp_stretch){.species = walk->species,
+                                     .page = page,
+                                     .first = (births ? 0 : page->first) + walk->done,
+                                     .count = left < most ? left : most};
+                walk->done += part->count;
+                return true;
+            }
         }
-        walk->page++;
-        walk->done = 0;
     }
     return false;
 }
 
-rp_result rp_rows_check(const rp_state_view *view)
+static rp_result check_part(const rp_state_part *part)
 {
-    const rp_state_header *h = view->header;
+    const rp_state_species *h = part->about;
     int64_t slots = 0, count = 0;
     for (int32_t p = 0; p < h->pages; p++) {
-        const rp_state_page *page = &view->page[p];
+        const rp_state_page *page = &part->page[p];
         if (page->first != slots || page->count <= 0) {
             return rp_fail(RP_ERR_ARGUMENT, "state: page %d is damaged", p);
         }
@@ -40,6 +42,14 @@ rp_result rp_rows_check(const rp_state_view *view)
     if (count != h->count || slots != h->slots) {
         return rp_fail(RP_ERR_ARGUMENT, "state: its pages hold %lld particles, its header says %d",
                        (long long)count, h->count);
+    }
+    return RP_OK;
+}
+
+rp_result rp_rows_check(const rp_state_view *view)
+{
+    for (int s = 0; s < view->header->species; s++) {
+        RP_TRY(check_part(&view->part[s]));
     }
     return RP_OK;
 }
@@ -61,21 +71,23 @@ static inline void copy_number(void *to, const void *from, int bytes)
 }
 
 // Where a number of a slot is, from the start of the state.
-static size_t slot_at(const rp_state_view *view, rp_column_id column, int32_t slot, int comp)
+static size_t slot_at(const rp_state_view *view, int species, rp_column_id column, int32_t slot,
+                      int comp)
 {
     const size_t comps = (size_t)rp_layout_comps(&view->layout, column);
     const size_t bytes = (size_t)rp_layout_bytes(&view->layout, column);
     const size_t tile = (size_t)slot / RP_LANES, lane = (size_t)slot % RP_LANES;
-    return view->slots_at[column] + ((tile * comps + (size_t)comp) * RP_LANES + lane) * bytes;
+    return view->part[species].slots_at[column] +
+           ((tile * comps + (size_t)comp) * RP_LANES + lane) * bytes;
 }
 
 // Births are rows already.
-static size_t birth_at(const rp_state_view *view, rp_column_id column, int32_t birth)
+static size_t birth_at(const rp_state_view *view, int species, rp_column_id column, int32_t birth)
 {
     const size_t comps = (size_t)rp_layout_comps(&view->layout, column);
     const size_t bytes =
         column == RP_COL_POSITION ? sizeof(double) : (size_t)rp_layout_bytes(&view->layout, column);
-    return view->births_at[column] + (size_t)birth * comps * bytes;
+    return view->part[species].births_at[column] + (size_t)birth * comps * bytes;
 }
 
 void rp_rows_gather(const rp_state_view *view, rp_column_id column, rp_stretch part, void *rows)
@@ -83,13 +95,13 @@ void rp_rows_gather(const rp_state_view *view, rp_column_id column, rp_stretch p
     const int comps = rp_layout_comps(&view->layout, column);
     const int bytes = rp_layout_bytes(&view->layout, column);
     if (part.page == NULL) {
-        memcpy(rows, rp_state_at(view, birth_at(view, column, part.first)),
+        memcpy(rows, rp_state_at(view, birth_at(view, part.species, column, part.first)),
                (size_t)part.count * (size_t)(comps * bytes));
         return;
     }
     char *out = rows;
     for (int32_t i = 0; i < part.count; i++) {
-        const char *in = rp_state_at(view, slot_at(view, column, part.first + i, 0));
+        const char *in = rp_state_at(view, slot_at(view, part.species, column, part.first + i, 0));
         for (int c = 0; c < comps; c++, out += bytes) {
             copy_number(out, in + c * RP_LANES * bytes, bytes);
         }
@@ -102,13 +114,13 @@ void rp_rows_scatter(const rp_state_view *view, rp_column_id column, rp_stretch 
     const int comps = rp_layout_comps(&view->layout, column);
     const int bytes = rp_layout_bytes(&view->layout, column);
     if (part.page == NULL) {
-        memcpy((char *)state + birth_at(view, column, part.first), rows,
+        memcpy((char *)state + birth_at(view, part.species, column, part.first), rows,
                (size_t)part.count * (size_t)(comps * bytes));
         return;
     }
     const char *in = rows;
     for (int32_t i = 0; i < part.count; i++) {
-        char *out = (char *)state + slot_at(view, column, part.first + i, 0);
+        char *out = (char *)state + slot_at(view, part.species, column, part.first + i, 0);
         for (int c = 0; c < comps; c++, in += bytes) {
             copy_number(out + c * RP_LANES * bytes, in, bytes);
         }
@@ -137,12 +149,12 @@ void rp_rows_gather_metres(const rp_state_view *view, rp_stretch part, double (*
             if (a >= l->dim) {
                 metres[i][a] = 0.0;
             } else if (part.page == NULL) {
-                const double *birth =
-                    rp_state_at(view, birth_at(view, RP_COL_POSITION, part.first + i));
+                const double *birth = rp_state_at(
+                    view, birth_at(view, part.species, RP_COL_POSITION, part.first + i));
                 metres[i][a] = birth[a];
             } else {
-                const void *at =
-                    rp_state_at(view, slot_at(view, RP_COL_POSITION, part.first + i, a));
+                const void *at = rp_state_at(
+                    view, slot_at(view, part.species, RP_COL_POSITION, part.first + i, a));
                 metres[i][a] = rp_layout_metres(l, part.page->block, a, at);
             }
         }
@@ -168,7 +180,8 @@ bool rp_rows_scatter_metres(const rp_state_view *view, rp_stretch part, const do
         const double origin = part.page != NULL ? origin_of(l, part.page, a) : 0.0;
         for (int32_t i = 0; i < part.count; i++) {
             if (part.page == NULL) {
-                char *birth = (char *)state + birth_at(view, RP_COL_POSITION, part.first + i);
+                char *birth =
+                    (char *)state + birth_at(view, part.species, RP_COL_POSITION, part.first + i);
                 memcpy(birth + (size_t)a * sizeof(double), &metres[i][a], sizeof(double));
                 continue;
             }
@@ -176,8 +189,8 @@ bool rp_rows_scatter_metres(const rp_state_view *view, rp_stretch part, const do
             if (!fixed_of(l, metres[i][a], origin, &fixed)) {
                 return false;
             }
-            memcpy((char *)state + slot_at(view, RP_COL_POSITION, part.first + i, a), &fixed,
-                   sizeof fixed);
+            memcpy((char *)state + slot_at(view, part.species, RP_COL_POSITION, part.first + i, a),
+                   &fixed, sizeof fixed);
         }
     }
     return true;

@@ -1,12 +1,14 @@
 // Particles between a state, which keeps them in tiles, and a frame, which keeps them in rows.
 //
-// A frame's order is that of memory: the pages' particles, page after page, then those waiting to
-// be born. A *stretch* of it lies within one page or among the births.
+// A frame's order is that of memory: species after species, of each the pages' particles, page
+// after page, then those waiting to be born. A *stretch* of it lies within one page or among the
+// births.
 #pragma once
 
 #include "core/state.h"
 
 typedef struct rp_stretch {
+    int species;
     const rp_state_page *page; // NULL: births
     int32_t first, count;      // slots, or places among the births
 } rp_stretch;
@@ -14,6 +16,7 @@ typedef struct rp_stretch {
 // Where a walk over all stretches is. Start with {.view = view}.
 typedef struct rp_rows_walk {
     const rp_state_view *view;
+    int species;
     int32_t page, done; // of that page, or of the births after the last
 } rp_rows_walk;
 
@@ -24,8 +27,8 @@ bool rp_rows_next(rp_rows_walk *walk, int32_t most, rp_stretch *part);
 // whoever walks a state that came from outside looks first.
 rp_result rp_rows_check(const rp_state_view *view);
 
-// A column's numbers, as they are: to rows [count][comps], and back into `state`, where the view
-// says.
+// A column's numbers, as they are, of a species that keeps it: to rows [count][comps], and back
+// into `state`, where the view says.
 void rp_rows_gather(const rp_state_view *view, rp_column_id column, rp_stretch part, void *rows);
 void rp_rows_scatter(const rp_state_view *view, rp_column_id column, rp_stretch part,
                      const void *rows, void *state);

@@ -131,85 +131,98 @@ typedef struct extremes {
     double plastic;
 } extremes;
 
-static void update_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                          const real (*increment)[RP_LANES], const real *density)
+enum { SCALAR_REALS = 1, VECTOR_REALS = DIM, MATRIX_REALS = DIM * DIM, SYMMETRIC_REALS = SYM };
+#define ADD_REALS(id, name, kind, shape, neutral, unit, sentence) +shape##_REALS
+enum { MOST_REALS = 0 RP_COLUMNS(ADD_REALS) }; // that a particle can have
+
+// Several laws in a tile: each works on a copy of it as it was and keeps its own lanes.
+static void update_by_laws(const rp_transfer_job *job, const law_columns *columns,
+                           const rp_law_tile *tile, const group_lanes *g)
 {
-    rp_set *set = job->set;
-    const rp_law_tile tile = {
-        .parameter = g->value,
-        .increment = increment,
-        .density = density,
-        .strain = rp_set_tile(set, RP_COL_STRAIN, slot),
-        .hardening =
-            rp_set_has(set, RP_COL_HARDENING) ? rp_set_tile(set, RP_COL_HARDENING, slot) : NULL,
-        .volume_gain =
-            rp_set_has(set, RP_COL_VOLUME_GAIN) ? rp_set_tile(set, RP_COL_VOLUME_GAIN, slot) : NULL,
-    };
-    for (int law = 0; law < RP_LAW_COUNT; law++) {
-        if (g->laws == 1u << law) {
-            job->law[law].update(&tile);
-            return;
-        }
+    _Alignas(64) real before[MOST_REALS][RP_LANES], after[MOST_REALS][RP_LANES];
+    rp_law_tile copy = *tile;
+    int reals = 0;
+    for (int i = 0; i < columns->count; i++) {
+        const int id = columns->id[i], comps = job->set->column[id].comps;
+        memcpy(before[reals], tile->column[id], sizeof before[0] * (size_t)comps);
+        copy.column[id] = after[reals];
+        reals += comps;
     }
-    // several laws: each works on a copy of the tile as it was and keeps its own lanes
-    _Alignas(64) real before[SYM + 2][RP_LANES], after[SYM + 2][RP_LANES];
-    real *part[SYM + 2];
-    for (int c = 0; c < SYM; c++) {
-        part[c] = (real *)tile.strain + c * RP_LANES;
-    }
-    part[SYM] = tile.hardening;
-    part[SYM + 1] = tile.volume_gain;
-    for (int c = 0; c < SYM + 2; c++) {
-        if (part[c] != NULL) {
-            memcpy(before[c], part[c], sizeof before[c]);
-        }
-    }
-    for (int law = 0; law < RP_LAW_COUNT; law++) {
+    for (int law = 0; law < RP_MATERIAL_KINDS; law++) {
         if (!(g->laws >> law & 1)) {
             continue;
         }
-        memcpy(after, before, sizeof after);
-        rp_law_tile copy = tile;
-        copy.strain = after;
-        copy.hardening = tile.hardening ? after[SYM] : NULL;
-        copy.volume_gain = tile.volume_gain ? after[SYM + 1] : NULL;
-        job->law[law].update(&copy);
-        for (int c = 0; c < SYM + 2; c++) {
-            for (int l = 0; l < RP_LANES && part[c] != NULL; l++) {
-                part[c][l] = g->law[l] == law ? after[c][l] : part[c][l];
+        memcpy(after, before, sizeof after[0] * (size_t)reals);
+        job->law[law]->update(&copy);
+        for (int i = 0; i < columns->count; i++) {
+            const int id = columns->id[i];
+            for (int k = 0; k < job->set->column[id].comps * RP_LANES; k++) {
+                real *own = (real *)tile->column[id] + k;
+                *own = g->law[k % RP_LANES] == law ? ((real *)copy.column[id])[k] : *own;
             }
         }
     }
 }
 
-// Work of the stress on the strain that the law has taken back, docs/theory.md (43): `strain` is
-// what a tile would have that never yields. Lanes past the end hold none.
-static void trial_strain(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                         const real (*increment)[RP_LANES], real (*strain)[RP_LANES])
+static void update_state(const rp_transfer_job *job, const law_columns *columns,
+                         const rp_law_tile *tile, const group_lanes *g)
 {
-    memcpy(strain, rp_set_tile(job->set, RP_COL_STRAIN, slot), sizeof(real) * SYM * RP_LANES);
-    const rp_law_tile tile = {.parameter = g->value, .increment = increment, .strain = strain};
-    job->law[RP_LAW_ELASTIC].update(&tile);
+    for (int law = 0; law < RP_MATERIAL_KINDS; law++) {
+        if (g->laws == 1u << law) {
+            job->law[law]->update(tile);
+            return;
+        }
+    }
+    update_by_laws(job, columns, tile, g);
 }
 
-static double plastic_work(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                           const real (*trial)[RP_LANES])
+// The strain of a tile that never yields.
+static void trial_strain(const rp_transfer_job *job, const rp_law_tile *tile,
+                         real (*strain)[RP_LANES])
 {
-    const real *strain = rp_set_tile(job->set, RP_COL_STRAIN, slot);
+    rp_law_tile copy = *tile;
+    memcpy(strain, tile->column[RP_COL_STRAIN], sizeof(real) * SYM * RP_LANES);
+    copy.column[RP_COL_STRAIN] = strain;
+    job->law[RP_ELASTIC]->update(&copy);
+}
+
+// Work of the stress on the strain that the law has taken back, docs/theory.md (43). Lanes past the
+// end hold none.
+static double plastic_work(const rp_transfer_job *job, const rp_law_tile *tile,
+                           const group_lanes *g, const real (*trial)[RP_LANES])
+{
+    const real *strain = tile->column[RP_COL_STRAIN];
+    _Alignas(64) real tau[SYM][RP_LANES];
     double sum = 0.0;
+    tile_stress(job, tile, g, tau);
     for (int l = 0; l < RP_LANES; l++) {
-        double trace = 0.0, taken_trace = 0.0, product = 0.0;
+        double product = 0.0;
         for (int c = 0; c < SYM; c++) {
-            const double e = (double)strain[c * RP_LANES + l], taken = (double)trial[c][l] - e;
-            trace += c < DIM ? e : 0.0;
-            taken_trace += c < DIM ? taken : 0.0;
-            product += (c < DIM ? 1.0 : 2.0) * e * taken;
+            const double taken = (double)trial[c][l] - (double)strain[c * RP_LANES + l];
+            product += (c < DIM ? 1.0 : 2.0) * (double)tau[c][l] * taken;
         }
-        sum += (double)g->value[RP_GROUP_VOLUME][l] *
-               (2.0 * (double)g->value[RP_PARAM_MU][l] * product +
-                (double)g->value[RP_PARAM_LAMBDA][l] * trace * taken_trace);
+        sum += (double)g->value[RP_GROUP_VOLUME][l] * product;
     }
     return sum;
+}
+
+// What is no number, or absurd, in the state that laws keep: any component that is none makes the
+// sum none.
+RP_INLINE void check_state(const rp_transfer_job *job, const law_columns *columns,
+                           const rp_law_tile *tile, extremes *most)
+{
+    for (int i = 0; i < columns->count; i++) {
+        const int id = columns->id[i], comps = job->set->column[id].comps;
+        const real *column = tile->column[id];
+        const real limit = id == RP_COL_STRAIN ? R(1e6) : R(1e30);
+        for (int l = 0; l < RP_LANES; l += LANES) {
+            vec sum = vset(0);
+            for (int c = 0; c < comps; c++) {
+                sum += vabs(vload(column + c * RP_LANES + l));
+            }
+            most->bad |= ~vlt(sum, vset(limit));
+        }
+    }
 }
 
 // The low halves of the ids, for the dither.
@@ -225,9 +238,9 @@ RP_INLINE ivec low_ids(const uint64_t *id)
 }
 
 // Lane by lane: in[quad * 4 + number], change[number].
-RP_INLINE void update_tile(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                           const stencil_tile *s, const real (*in)[RP_LANES], bool slopes,
-                           const real (*change)[RP_LANES], extremes *most)
+RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
+                           const group_lanes *g, const stencil_tile *s, const real (*in)[RP_LANES],
+                           bool slopes, const real (*change)[RP_LANES], extremes *most)
 {
     rp_set *set = job->set;
     _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
@@ -285,22 +298,18 @@ RP_INLINE void update_tile(const rp_transfer_job *job, rp_local slot, const grou
         most->gradient2 = vmax(gradient2, most->gradient2);
         most->move = vmax(move, most->move);
     }
-    if (job->law != NULL && rp_set_has(set, RP_COL_STRAIN)) {
+    if (job->law != NULL) {
         _Alignas(64) real trial[SYM][RP_LANES];
-        if (job->account) {
-            trial_strain(job, slot, g, increment, trial);
+        const bool account = job->account && rp_set_has(set, RP_COL_STRAIN);
+        rp_law_tile tile = law_tile(job, columns, slot, g);
+        tile.increment = increment;
+        tile.density = density;
+        if (account) {
+            trial_strain(job, &tile, trial);
         }
-        update_strain(job, slot, g, increment, density);
-        most->plastic += job->account ? plastic_work(job, slot, g, trial) : 0.0;
-        // any component that is no number makes the sum none
-        const real *strain = rp_set_tile(set, RP_COL_STRAIN, slot);
-        for (int l = 0; l < RP_LANES; l += LANES) {
-            vec sum = vset(0);
-            for (int c = 0; c < SYM; c++) {
-                sum += vabs(vload(strain + c * RP_LANES + l));
-            }
-            most->bad |= ~vlt(sum, vset(R(1e6)));
-        }
+        update_state(job, columns, &tile, g);
+        most->plastic += account ? plastic_work(job, &tile, g, trial) : 0.0;
+        check_state(job, columns, &tile, most);
     }
 }
 
@@ -327,6 +336,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         load_arena(job->grid, RP_CH_IMPULSE, page, &changes);
     }
 
+    const law_columns columns = law_columns_of(job->set);
     group_lanes g;
     if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
@@ -341,6 +351,9 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         stencil_tile s;
         if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
+        }
+        if (job->account) {
+            spread_own(job, slot, &g);
         }
         fetch_column(job->set, RP_COL_VELOCITY, slot + RP_LANES);
         fetch_column(job->set, RP_COL_AFFINE, slot + RP_LANES);
@@ -366,7 +379,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
                 }
             }
         }
-        update_tile(job, slot, &g, &s, in, slopes, flip ? change : NULL, &most);
+        update_tile(job, &columns, slot, &g, &s, in, slopes, flip ? change : NULL, &most);
     }
     *out = (rp_page_report){
         .speed2 = largest(most.speed2),

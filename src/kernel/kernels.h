@@ -13,9 +13,9 @@ typedef struct rp_transfer_job {
     rp_set *set;
     int set_index; // of the grid's arenas
     const rp_grid *grid;
-    const rp_law *law; // [RP_LAW_COUNT]; NULL: no stress, no strain (massless or bare particles)
-    const void *group; // real[groups][RP_GROUP_REALS]
-    const uint8_t *group_law; // [groups] rp_law_id
+    const rp_law *const *law; // [RP_MATERIAL_KINDS]; NULL: no stress (massless or bare particles)
+    const void *group;        // real[groups][RP_GROUP_REALS]
+    const uint8_t *group_law; // [groups] rp_material_kind
     double dt;                // [s]
     rp_transfer transfer;
     rp_gradient gradient;

@@ -30,33 +30,6 @@ typedef struct quad_tile {
 // Momentum and the impulse of forces may go to different channels.
 typedef enum part { MOMENTUM = 1, IMPULSE = 2 } part;
 
-static void tile_stress(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
-                        real tau[SYM][RP_LANES])
-{
-    if (job->law == NULL || !rp_set_has(job->set, RP_COL_STRAIN)) {
-        memset(tau, 0, sizeof(real) * SYM * RP_LANES);
-        return;
-    }
-    const rp_law_tile tile = {
-        .parameter = g->value,
-        .strain = rp_set_tile(job->set, RP_COL_STRAIN, slot),
-    };
-    // nearly always one law; otherwise each computes all lanes and keeps its own
-    for (int law = 0; law < RP_LAW_COUNT; law++) {
-        if (g->laws == 1u << law) {
-            job->law[law].stress(&tile, tau);
-        } else if (g->laws >> law & 1) {
-            _Alignas(64) real out[SYM][RP_LANES];
-            job->law[law].stress(&tile, out);
-            for (int c = 0; c < SYM; c++) {
-                for (int l = 0; l < RP_LANES; l++) {
-                    tau[c][l] = g->law[l] == law ? out[c][l] : tau[c][l];
-                }
-            }
-        }
-    }
-}
-
 RP_INLINE void fill_quads(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
                           const real tau[SYM][RP_LANES], const stencil_tile *s, bool affine,
                           unsigned parts, quad_tile *out)
@@ -194,6 +167,7 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
     real *impulse = rp_grid_arena(job->grid, job->set_index, p, RP_CH_IMPULSE);
     memset(momentum, 0, sizeof(real) * (size_t)job->grid->layout.arena_reals * (apart ? 2 : 1));
 
+    const law_columns columns = law_columns_of(job->set);
     group_lanes g;
     if (!(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
@@ -207,11 +181,17 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
         if (page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
         }
+        spread_own(job, slot, &g);
         fetch_column(job->set, RP_COL_VELOCITY, slot + RP_LANES);
         fetch_column(job->set, RP_COL_AFFINE, slot + RP_LANES);
         fetch_column(job->set, RP_COL_STRAIN, slot + RP_LANES);
         stencil_fill(job, slot, !affine, &s);
-        tile_stress(job, slot, &g, tau);
+        if (job->law != NULL) {
+            const rp_law_tile tile = law_tile(job, &columns, slot, &g);
+            tile_stress(job, &tile, &g, tau);
+        } else {
+            memset(tau, 0, sizeof tau);
+        }
         fill_quads(job, slot, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);
         scatter_tile(&s, &t, affine, lanes, momentum);
         if (apart) {

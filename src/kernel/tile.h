@@ -45,6 +45,72 @@ static inline void spread_uniform(const rp_transfer_job *job, const rp_page *pag
     out->laws = 1u << job->group_law[group];
 }
 
+// Particles with a mass and a volume of their own have them instead of their group's.
+RP_INLINE void spread_own(const rp_transfer_job *job, rp_local slot, group_lanes *out)
+{
+    if (rp_set_has(job->set, RP_COL_MASS)) {
+        memcpy(out->value[RP_GROUP_MASS], rp_set_tile(job->set, RP_COL_MASS, slot),
+               sizeof out->value[0]);
+    }
+    if (rp_set_has(job->set, RP_COL_VOLUME)) {
+        memcpy(out->value[RP_GROUP_VOLUME], rp_set_tile(job->set, RP_COL_VOLUME, slot),
+               sizeof out->value[0]);
+    }
+}
+
+// ---- laws ----
+
+// The columns of a set that laws keep their state in: all but those that transfers themselves read
+// and write. Looked up once a page.
+typedef struct law_columns {
+    int count;
+    uint8_t id[RP_COL_COUNT];
+} law_columns;
+
+static inline law_columns law_columns_of(const rp_set *set)
+{
+    const unsigned own = 1u << RP_COL_POSITION | 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE |
+                         1u << RP_COL_MASS | 1u << RP_COL_VOLUME | 1u << RP_COL_GROUP |
+                         1u << RP_COL_ID;
+    law_columns list = {0};
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (rp_set_has(set, c) && !(own >> c & 1)) {
+            list.id[list.count++] = (uint8_t)c;
+        }
+    }
+    return list;
+}
+
+static inline rp_law_tile law_tile(const rp_transfer_job *job, const law_columns *columns,
+                                   rp_local slot, const group_lanes *g)
+{
+    rp_law_tile tile = {.parameter = g->value, .dt = job->dt};
+    for (int i = 0; i < columns->count; i++) {
+        tile.column[columns->id[i]] = rp_set_tile(job->set, columns->id[i], slot);
+    }
+    return tile;
+}
+
+// Kirchhoff stress of a tile. Nearly always one law; otherwise each computes all lanes and keeps
+// its own.
+static inline void tile_stress(const rp_transfer_job *job, const rp_law_tile *tile,
+                               const group_lanes *g, real tau[SYM][RP_LANES])
+{
+    for (int law = 0; law < RP_MATERIAL_KINDS; law++) {
+        if (g->laws == 1u << law) {
+            job->law[law]->stress(tile, tau);
+        } else if (g->laws >> law & 1) {
+            _Alignas(64) real out[SYM][RP_LANES];
+            job->law[law]->stress(tile, out);
+            for (int c = 0; c < SYM; c++) {
+                for (int l = 0; l < RP_LANES; l++) {
+                    tau[c][l] = g->law[l] == law ? out[c][l] : tau[c][l];
+                }
+            }
+        }
+    }
+}
+
 // Columns of a tile that comes next: more of them than a processor follows by itself. It may lie
 // past the end, where nothing is read.
 RP_INLINE void fetch_column(const rp_set *set, rp_column_id column, rp_local slot)

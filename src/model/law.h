@@ -1,61 +1,43 @@
-// How a constitutive law plugs in: a table of functions with a name, compiled per dimension,
-// precision and instruction set. Kernels hand over tiles of sixteen particles, lane by lane; a law
-// sees no pages, no grid and no neighbours. docs/adding-a-material.md walks through the smallest
-// one.
+// How a constitutive law plugs in: a table of functions, compiled per dimension, precision and
+// instruction set. Kernels hand over tiles of sixteen particles, lane by lane; a law sees no pages,
+// no grid and no neighbours. A law and what users say of its material are one file,
+// src/model/NAME.c; the list of names is RP_MATERIALS. docs/adding-a-material.md walks through one.
 #pragma once
 
 #include "base/isa.h"
-#include "repose/base.h"
+#include "repose/material.h"
 
 // What a law may be told per material. Kernels spread these over the lanes of a tile, so that a
-// tile of mixed materials is no special case for a law. A law ignores what it does not need.
+// tile of mixed materials is no special case for a law. Those from RP_PARAM_OWN on mean what the
+// law that reads them says: each names its own.
 typedef enum rp_parameter {
-    RP_PARAM_LAMBDA,   // Lame's first parameter [Pa]
-    RP_PARAM_MU,       // shear modulus [Pa]
-    RP_PARAM_DENSITY,  // bulk density at rest [kg/m^3] (kg/m^2 in 2D: a slice one metre thick)
-    RP_PARAM_SLOPE,    // alpha of the yield cone where it does not harden, theory (20)
-    RP_PARAM_COHESION, // c_C [Pa], theory (24)
-    RP_PARAM_CORRECTS, // 1 with volume correction, else 0
-    RP_PARAM_HARDENS,  // 1 with hardening, else 0
-    RP_PARAM_H0,       // hardening curve phi(q) = h0 + (h1 q - h3) exp(-h2 q), h0 h1 h3 in [rad]
-    RP_PARAM_H1,
-    RP_PARAM_H2,
-    RP_PARAM_H3,
-    RP_PARAM_FIT_SCALE, // alpha = scale s / ((1 + tilt s) sqrt(1 + bend s^2)), s = sin phi
-    RP_PARAM_FIT_TILT,
-    RP_PARAM_FIT_BEND,
-    RP_PARAM_COUNT,
+    RP_PARAM_LAMBDA,  // Lame's first parameter [Pa]
+    RP_PARAM_MU,      // shear modulus [Pa]
+    RP_PARAM_DENSITY, // bulk density at rest [kg/m^3] (kg/m^2 in 2D: a slice one metre thick)
+    RP_PARAM_OWN,
+    RP_PARAM_COUNT = 14,
 } rp_parameter;
 
 // Sixteen particles as a law sees them. Each pointer is to real[components][16], real being float
 // or double by variant; symmetric tensors are xx yy xy in 2D and xx yy zz xy xz yz in 3D.
 typedef struct rp_law_tile {
-    const void *parameter; // [RP_PARAM_COUNT][16]
-    const void *increment; // dt grad v, row-major [d * d][16]
-    const void *density;   // [16] density the grid sees at the particle [kg/m^3]
-    void *strain;          // Hencky tensor h, in and out
-    void *hardening;       // q, in and out; NULL where the set keeps none
-    void *volume_gain;     // v_c, in and out; NULL where the set keeps none
+    const void *parameter;      // [RP_PARAM_COUNT][16]
+    const void *increment;      // dt grad v, row-major [d * d][16]; in `update` only
+    const void *density;        // [16] density the grid sees at the particle [kg/m^3]; likewise
+    double dt;                  // of the step [s]
+    void *column[RP_COL_COUNT]; // in and out in `update`; NULL where the set does not keep it, as
+                                // it does all that rp_material_needs() names
 } rp_law_tile;
 
-typedef enum rp_law_need {
-    RP_NEEDS_STRAIN = 1,
-    RP_NEEDS_HARDENING = 2,
-    RP_NEEDS_VOLUME_GAIN = 4
-} rp_law_need;
-
 typedef struct rp_law {
-    const char *name;
-    unsigned
-        needs; // rp_law_need: columns it cannot work without (it may use others that are there)
-    // Kirchhoff stress tau [Pa] of the current elastic state; out is real[sym][16]
+    // Kirchhoff stress tau [Pa] of the current state; out is real[sym][16]
     void (*stress)(const rp_law_tile *tile, void *out);
-    // elastic trial state from the velocity gradient, then the return mapping
+    // the state after the step: from the velocity gradient, then the return mapping
     void (*update)(const rp_law_tile *tile);
+    // stored energy per volume at rest [J/m^3]; out is real[16]
+    void (*energy)(const rp_law_tile *tile, void *out);
 } rp_law;
 
-// The laws there are, in the order that materials number them.
-typedef enum rp_law_id { RP_LAW_ELASTIC, RP_LAW_DRUCKER_PRAGER, RP_LAW_COUNT } rp_law_id;
-
-// All laws of one variant: laws[RP_LAW_COUNT]. NULL when this build lacks the instruction set.
-const rp_law *rp_laws_find(int dim, int real_bits, int isa);
+// All laws of one variant by kind: laws[RP_MATERIAL_KINDS]. NULL when this build lacks the
+// instruction set. A law without functions is of particles that have no stress.
+const rp_law *const *rp_laws_find(int dim, int real_bits, int isa);

@@ -1,12 +1,16 @@
 // Included first by every source that is compiled per dimension, precision and instruction set.
 //
-// Such a source keeps its helpers static, sizes its loops with DIM and SYM, and exports its entry
-// points as RP_LAW_VARIANT(name). The one list of variants is in cmake/variants.cmake.
+// Such a source keeps its helpers static, sizes its loops with DIM and SYM, and exports its law:
+//
+//     RP_LAW(sand) = {.stress = …, .update = …, .energy = …};
+//
+// The one list of variants is in cmake/variants.cmake. Sources of laws are compiled once more
+// without a variant: what users say of the material, which stands under #else, is the same for all.
 #pragma once
 
-#if !defined(RP_DIM) || !defined(RP_REAL_BITS) || !defined(RP_ISA)
-#error "built by cmake/variants.cmake, which sets RP_DIM, RP_REAL_BITS and RP_ISA"
-#endif
+#include "model/law.h"
+
+#ifdef RP_DIM
 
 #include "base/simd.h"
 #include "model/entry.h"
@@ -16,8 +20,10 @@ enum {
     SYM = DIM * (DIM + 1) / 2, // components of a symmetric tensor
 };
 
-// rp_hencky_update_3d_f32_avx2 for name = hencky_update: the variant shows in profiles and
-// backtraces
+// rp_sand_update_3d_f32_avx2 for name = sand_update: the variant shows in profiles and backtraces
 #define RP_LAW_VARIANT(name) RP_LAW_NAME(name, RP_DIM, RP_REAL_BITS, RP_ISA)
+#define RP_LAW(name)                                                                               \
+    extern const rp_law RP_LAW_VARIANT(name);                                                      \
+    const rp_law RP_LAW_VARIANT(name)
 
-RP_DECLARE_LAWS(RP_DIM, RP_REAL_BITS, RP_ISA)
+#endif

@@ -16,9 +16,7 @@ rp_scene_world_def rp_default_scene_world_def(void)
 
 static const char *method_of(const rp_scene *scene)
 {
-    const scene_call *said = scene->said;
-    const scene_key *key = &said->word->key[rp_scene_key_index(said->word, "method")];
-    return scene->method != NULL ? scene->method : key->choices[rp_call_choice(said, "method")];
+    return scene->method != NULL ? scene->method : rp_call_text(scene->said, "method");
 }
 
 void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
@@ -46,12 +44,56 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
     }
 }
 
+// What a call says of properties goes to the members that they describe.
+static void describe(const scene_call *call, const rp_property *p, int count, void *base)
+{
+    for (int i = 0; i < count; i++) {
+        const scene_value *v = rp_call_value(call, p[i].name);
+        switch (v->kind) {
+        case TAKES_NUMBER:
+            rp_property_set(&p[i], base, v->number);
+            break;
+        case TAKES_BOOLEAN:
+            rp_property_set(&p[i], base, v->boolean);
+            break;
+        case TAKES_CHOICE:
+            rp_property_set(&p[i], base, v->choice);
+            break;
+        case TAKES_TABLE:
+            rp_property_set(&p[i], base, 1.0);
+            describe(v->call, p[i].form, p[i].forms, base);
+            break;
+        default:
+            break; // absent
+        }
+    }
+}
+
+// Of the method in use, where the scene has a table for it.
+static void read_options(const rp_scene *scene, rp_world_def *w)
+{
+    for (int m = 0; m < rp_methods(); m++) {
+        const rp_method_info *method = rp_method_at(m);
+        if (strcmp(method->name, w->method) != 0 || method->options == 0) {
+            continue;
+        }
+        const scene_value *given = rp_call_value(scene->said, method->name);
+        rp_properties_reset(method->option, method->options, w->option);
+        if (given->kind == TAKES_TABLE) {
+            describe(given->call, method->option, method->options, w->option);
+        }
+        w->options = true;
+    }
+}
+
 // Choices in the table of words are in the order of the enums; linear, quadratic, cubic count
 // from 1.
 static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *def)
 {
     const scene_call *said = scene->said;
     rp_world_def w = rp_default_world_def();
+    w.method = method_of(scene);
+    read_options(scene, &w);
     w.dimension = scene->dimension;
     w.precision = (rp_precision)rp_call_choice(said, "precision");
     w.order = rp_call_choice(said, "order") + 1;
@@ -97,37 +139,17 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
 // Materials
 // ------------------------------------------------------------------------------------------------------
 
-static void describe_friction(const scene_call *r, rp_material_def *def)
+static rp_result add_material(rp_world *world, const scene_call *call, rp_material *out)
 {
-    const scene_value *hardening = rp_call_value(r, "hardening");
-    def->hardening = hardening->kind == TAKES_TABLE;
-    if (def->hardening) {
-        def->hardening_h[0] = DEGREE * rp_call_number(hardening->call, "h0");
-        def->hardening_h[1] = DEGREE * rp_call_number(hardening->call, "h1");
-        def->hardening_h[2] = rp_call_number(hardening->call, "h2");
-        def->hardening_h[3] = DEGREE * rp_call_number(hardening->call, "h3");
+    rp_material_kind kind;
+    const rp_result known = rp_material_kind_named(call->word->name + strlen("material."), &kind);
+    if (known != RP_OK) {
+        return known;
     }
-    if (rp_call_value(r, "friction_coefficient")->kind != 0) {
-        def->friction_coefficient = rp_call_number(r, "friction_coefficient");
-    } else {
-        def->friction_angle = DEGREE * rp_call_number(r, "friction_angle");
-        def->yield_fit = (rp_yield_fit)rp_call_choice(r, "yield_fit");
-    }
-}
-
-static rp_result add_material(rp_world *world, const scene_call *r, rp_material *out)
-{
-    const bool sand = strcmp(r->word->name, "material.sand") == 0;
-    rp_material_def def = sand ? rp_default_sand_def() : rp_default_elastic_def();
-    snprintf(def.name, sizeof def.name, "%s", rp_call_text(r, "name"));
-    def.density = rp_call_number(r, "density");
-    def.young = rp_call_number(r, "young");
-    def.poisson = rp_call_number(r, "poisson");
-    if (sand) {
-        describe_friction(r, &def);
-        def.cohesion = rp_call_number(r, "cohesion");
-        def.volume_correction = rp_call_boolean(r, "volume_correction");
-    }
+    const rp_material_info *info = rp_material_info_of(kind);
+    rp_material_def def = rp_default_material_def(kind);
+    snprintf(def.name, sizeof def.name, "%s", rp_call_text(call, "name"));
+    describe(call, info->property, info->properties, &def);
     return rp_world_add_material(world, &def, out);
 }
 

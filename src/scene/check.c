@@ -2,6 +2,7 @@
 #include "scene/scene.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,34 +304,29 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
     return RP_OK;
 }
 
-static bool is_method(const char *name)
-{
-    const scene_word *word = rp_scene_find_word("scene");
-    const char *const *choices = word->key[rp_scene_key_index(word, "method")].choices;
-    for (int c = 0; choices[c] != NULL; c++) {
-        if (strcmp(choices[c], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static rp_result check_method(const rp_scene *scene)
 {
-    if (scene->method == NULL || is_method(scene->method)) {
-        return RP_OK;
+    const rp_method_info *method;
+    const char *name = scene->method != NULL ? scene->method : rp_call_text(scene->said, "method");
+    rp_nearest nearest = rp_nearest_start(name);
+    for (int m = 0; m < rp_methods(); m++) {
+        rp_nearest_try(&nearest, rp_method_at(m)->name);
     }
-    char wanted[160];
-    const scene_word *word = scene->said->word;
-    rp_scene_describe_takes(&word->key[rp_scene_key_index(word, "method")], wanted, sizeof wanted);
-    return rp_call_fail(scene, scene->said, "method", "want %s, got '%s' in its place", wanted,
-                        scene->method);
+    if (rp_method_named(name, &method) != RP_OK) {
+        char sentence[512];
+        snprintf(sentence, sizeof sentence, "%s", rp_last_error() + strlen("method: "));
+        const bool close = nearest.best != NULL && strcmp(nearest.best, name) != 0;
+        return rp_call_fail(scene, scene->said, "method", "%s%s%s%s", sentence,
+                            close ? "; did you mean '" : "", close ? nearest.best : "",
+                            close ? "'?" : "");
+    }
+    return rp_scene_check_features(scene, method);
 }
 
 static rp_result check_needed(const rp_scene *scene)
 {
-    for (int w = 0; w < rp_scene_word_count; w++) {
-        const scene_word *word = &rp_scene_words[w];
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        const scene_word *word = rp_scene_word_at(w);
         if (word->needed && rp_call_find(scene->first, word->name) == NULL) {
             return rp_fail(RP_ERR_ARGUMENT, "%s: want %s { ... }, got a script without it",
                            scene->path, word->name);

@@ -252,8 +252,8 @@ static void make_handle(lua_State *L, const char *name)
 // Words that may be left out and have no required field mean their defaults.
 static void say_unsaid(lua_State *L, rp_scene *scene)
 {
-    for (int w = 0; w < rp_scene_word_count; w++) {
-        const scene_word *word = &rp_scene_words[w];
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        const scene_word *word = rp_scene_word_at(w);
         bool complete = word->kind == WORD_ONCE && rp_call_find(scene->first, word->name) == NULL;
         for (int k = 0; k < word->keys; k++) {
             complete = complete && (word->key[k].otherwise != NULL || word->key[k].absent != NULL);
@@ -296,8 +296,8 @@ static int run_script(lua_State *L)
     lua_newtable(L);
     rp_sandbox_guard_names(L, "material");
     lua_setglobal(L, "material");
-    for (int w = 0; w < rp_scene_word_count; w++) {
-        set_word(L, scene, &rp_scene_words[w]);
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        set_word(L, scene, rp_scene_word_at(w));
     }
 
     // some editors mark UTF-8 with three bytes that Lua does not know

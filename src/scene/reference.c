@@ -153,8 +153,8 @@ char *rp_scene_reference(void)
     }
     const locale_t host = uselocale(plain);
     fputs(opening, out);
-    for (int w = 0; w < rp_scene_word_count; w++) {
-        write_word(out, &rp_scene_words[w]);
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        write_word(out, rp_scene_word_at(w));
     }
     uselocale(host);
     freelocale(plain);

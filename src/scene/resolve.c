@@ -174,8 +174,8 @@ static void add_to_list(json_t *list, const scene_call *r)
 
 static void add_groups(json_t *root)
 {
-    for (int w = 0; w < rp_scene_word_count; w++) {
-        const scene_word *word = &rp_scene_words[w];
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        const scene_word *word = rp_scene_word_at(w);
         if (word->group != NULL && json_object_get(root, word->group) == NULL) {
             json_object_set_new(root, word->group,
                                 word->kind == WORD_ONCE    ? json_null()

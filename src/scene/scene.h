@@ -47,3 +47,8 @@ int rp_scene_block_cells(const rp_scene *scene, int axis);
 
 // The scene as JSON, released with free(); NULL when there is no memory.
 char *rp_scene_resolve(const rp_scene *scene);
+
+// What a call asks of a method, as 1ull << rp_feature.
+uint64_t rp_scene_features(const scene_call *call);
+// Refuses what the method cannot simulate; one remark names all that it has no use for.
+rp_result rp_scene_check_features(const rp_scene *scene, const rp_method_info *method);

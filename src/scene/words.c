@@ -1,7 +1,9 @@
 #include "scene/words.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <repose/base.h>
+#include <repose/method.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,14 +25,6 @@ static const scene_key flip_keys[] = {
      .sentence = "Share of the particles' own velocity that is kept; the rest is PIC."},
 };
 static const scene_word flip_form = {"transfer", WORD_FORM, KEYS(flip_keys)};
-
-static const scene_key hardening_keys[] = {
-    {"h0", TAKES_NUMBER, "degrees", ANY, .otherwise = "35", .sentence = "Friction angle in the end."},
-    {"h1", TAKES_NUMBER, "degrees", ANY, .otherwise = "9", .sentence = "How steeply it rises at first."},
-    {"h2", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "0.2", .sentence = "How soon it settles."},
-    {"h3", TAKES_NUMBER, "degrees", ANY, .otherwise = "10", .sentence = "What is missing from `h0` at the start."},
-};
-static const scene_word hardening_form = {"hardening", WORD_FORM, KEYS(hardening_keys)};
 
 static const scene_key rotation_keys[] = {
     {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
@@ -77,8 +71,8 @@ static const scene_key param_keys[] = {
 
 static const scene_key scene_keys[] = {
     {"title", TAKES_STRING, .absent = "the name of the file", .sentence = "What pictures and tables call the scene."},
-    {"method", TAKES_CHOICE, .choices = CHOICES("explicit"), .otherwise = "\"explicit\"",
-     .sentence = "How time is stepped."},
+    {"method", TAKES_STRING, .otherwise = "\"explicit\"",
+     .sentence = "How time is stepped; docs/methods.md says what each can do."},
     {"dimension", TAKES_INTEGER, NULL, CLOSED(2, 3), .otherwise = "3",
      .sentence = "2 is a slice one metre thick (plane strain)."},
     {"precision", TAKES_CHOICE, .choices = CHOICES("single", "double"), .otherwise = "\"single\"",
@@ -254,44 +248,6 @@ static const scene_key mesh_keys[] = {
      .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost."},
     {"repair", TAKES_BOOLEAN, .otherwise = "false",
      .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it."},
-};
-
-#define ELASTICITY \
-    {"density", TAKES_NUMBER, "kg/m^3", POSITIVE, .otherwise = "2200", .sentence = "Bulk density at rest, pores included."}, \
-    {"young", TAKES_NUMBER, "Pa", POSITIVE, .otherwise = "3.537e5", \
-     .sentence = "Young's modulus. Softer than real grains, so that steps can be longer."}, \
-    {"poisson", TAKES_NUMBER, NULL, OPEN(-1, 0.5), .otherwise = "0.3", .sentence = "Poisson's ratio."}
-
-#define GRAINS_SENTENCE \
-    "Of most grains in pictures: red, green and blue, each 0 to 1 as in sRGB; a few are darker or lighter."
-
-static const scene_key sand_keys[] = {
-    {"name", TAKES_STRING, .otherwise = "\"sand\"", .sentence = "For messages and frames; at most 31 bytes."},
-    ELASTICITY,
-    {"friction_angle", TAKES_NUMBER, "degrees", FROM_BELOW(0, 90), .otherwise = "35",
-     .not_with = "friction_coefficient", .sentence = "Inner friction. `repose check` says at what slope the sand comes to rest when it flows; "
-                 "a heap that a collapse leaves is flatter. For a slope near this angle say `yield_fit = \"slope\"`."},
-    {"yield_fit", TAKES_CHOICE,
-     .choices = CHOICES("default", "compression", "plane_strain", "slope", "inscribed", "middle"),
-     .otherwise = "\"default\"", .not_with = "friction_coefficient",
-     .sentence = "What the angle means for the yield cone (docs/theory.md): the default is compression in 3D and "
-                 "plane strain in 2D; with slope, flowing sand comes to rest at the angle."},
-    {"friction_coefficient", TAKES_NUMBER, NULL, NOT_NEGATIVE, .absent = "follows from the angle",
-     .not_with = "friction_angle yield_fit", .sentence = "Shear over normal stress at yield, instead of an angle."},
-    {"hardening", TAKES_BOOLEAN | TAKES_TABLE, .form = &hardening_form, .otherwise = "false",
-     .sentence = "The friction angle changes as sand deforms: h0 + (h1 q - h3) exp(-h2 q). "
-                 "It then replaces `friction_angle`; `true` takes all defaults."},
-    {"cohesion", TAKES_NUMBER, "Pa", NOT_NEGATIVE, .otherwise = "0", .sentence = "Strength without pressure, as of damp sand."},
-    {"volume_correction", TAKES_BOOLEAN, .otherwise = "true",
-     .sentence = "Undo the volume that sand gains when it separates and falls together again."},
-    {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .absent = "amber, with brown and white grains",
-     .sentence = GRAINS_SENTENCE},
-};
-
-static const scene_key elastic_keys[] = {
-    {"name", TAKES_STRING, .otherwise = "\"elastic\"", .sentence = "For messages and frames; at most 31 bytes."},
-    ELASTICITY,
-    {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .otherwise = "{0.3, 0.55, 0.68}", .sentence = GRAINS_SENTENCE},
 };
 
 static const scene_key particles_keys[] = {
@@ -504,20 +460,6 @@ static const char mesh_example[] =
     "collider { shape = rock, contact = \"separate\", friction = 0.5 }\n"
     "particles { material = material.sand {}, shape = sphere { center = {0, 0.4, 0}, radius = 0.1 } }\n" GROUND;
 
-static const char sand_example[] =
-    "scene { dx = 0.02, frames = 24 }\n"
-    "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
-    "local damp = material.sand { name = \"damp\", friction_angle = 38, cohesion = 200 }\n"
-    "local dense = material.sand { name = \"dense\", hardening = { h0 = 30, h1 = 3, h3 = 5 } }\n"
-    "for i, sand in ipairs { dry, damp, dense } do\n"
-    "    particles { material = sand, shape = sphere { center = {i, 0.2, 0}, radius = 0.2 } }\n"
-    "end\n" GROUND;
-
-static const char elastic_example[] =
-    "scene { dx = 0.02, frames = 24 }\n"
-    "local jelly = material.elastic { density = 1000, young = 2e4, poisson = 0.4 }\n"
-    "particles { material = jelly, shape = box { min = {0, 0.1, 0}, max = {0.2, 0.3, 0.2} } }\n" GROUND;
-
 static const char particles_example[] =
     "scene { dx = 0.02, frames = 24, gravity = {0, 0, 0} }\n"
     "particles {\n"
@@ -562,17 +504,13 @@ static const char sink_example[] =
     "collider { shape = box { min = {-0.1, -0.1, -0.1}, max = {0.3, 0, 0.3} }, contact = \"separate\", friction = 0.3 }\n"
     "sink { shape = half_space { point = {0, -0.5, 0}, normal = {0, 1, 0} } }   -- what falls off the table is gone\n";
 
-const scene_word rp_scene_words[] = {
+static const scene_word fixed_words[] = {
     {"scene", WORD_ONCE, true, "scene", "What is simulated, how finely and for how long.",
      KEYS(scene_keys), scene_example},
     {"param", WORD_PARAM, false, "params",
      "A number, a truth, a text or a choice of texts that `--set name=value` can change. "
      "Its fields go by position, `param(name, default, note)`, and it gives the value.",
      KEYS(param_keys), param_example},
-    {"material.sand", WORD_MATERIAL, false, "materials", "Grains with inner friction: a material to hand to `particles`.",
-     KEYS(sand_keys), sand_example},
-    {"material.elastic", WORD_MATERIAL, false, "materials", "A soft solid that never yields.",
-     KEYS(elastic_keys), elastic_example},
     {"particles", WORD_MANY, false, "particles", "Fills a shape with a material. The mass of the shape is exact.",
      KEYS(particles_keys), particles_example},
     {"collider", WORD_MANY, false, "colliders", "Something solid that particles run into.",
@@ -629,7 +567,154 @@ const scene_word rp_scene_words[] = {
 };
 // clang-format on
 
-const int rp_scene_word_count = sizeof rp_scene_words / sizeof rp_scene_words[0];
+// Words that come from other lists: materials from the properties of their kinds, and the options
+// of methods as tables in `scene`. Made once, when somebody first asks.
+enum { WORDS_MOST = 64, KEYS_MOST = 512, FORMS_MOST = 32 };
+
+static scene_word words[WORDS_MOST];
+static scene_key keys[KEYS_MOST];
+static scene_word forms[FORMS_MOST];
+static char texts[WORDS_MOST][2][48]; // names of words, defaults of names and colours
+static int word_count, key_count, form_count;
+
+static scene_key *add_key(scene_key key)
+{
+    if (key_count == KEYS_MOST) {
+        rp_assert_failed("room for keys", __FILE__, __LINE__);
+    }
+    keys[key_count] = key;
+    return &keys[key_count++];
+}
+
+static scene_key key_of(const rp_property *p)
+{
+    static const unsigned takes[] = {
+        [RP_PROPERTY_NUMBER] = TAKES_NUMBER,
+        [RP_PROPERTY_BOOLEAN] = TAKES_BOOLEAN,
+        [RP_PROPERTY_CHOICE] = TAKES_CHOICE,
+        [RP_PROPERTY_TABLE] = TAKES_BOOLEAN | TAKES_TABLE,
+    };
+    return (scene_key){.name = p->name,
+                       .takes = takes[p->type],
+                       .unit = p->unit,
+                       .range = {p->low, p->high, p->above_low, p->below_high},
+                       .choices = p->choices,
+                       .otherwise = p->otherwise,
+                       .absent = p->absent,
+                       .not_with = p->not_with,
+                       .sentence = p->sentence};
+}
+
+// A table inside a word; its keys come before those of the word itself.
+static const scene_word *add_form(const char *name, const rp_property *p, int count)
+{
+    scene_word *form = &forms[form_count++];
+    const int first = key_count;
+    for (int i = 0; i < count; i++) {
+        add_key(key_of(&p[i]));
+    }
+    *form = (scene_word){.name = name, .kind = WORD_FORM, .key = &keys[first], .keys = count};
+    return form;
+}
+
+static void add_material(rp_material_kind kind)
+{
+    static const char grains[] = "Of most grains in pictures: red, green and blue, each 0 to 1 as "
+                                 "in sRGB; a few are darker or lighter.";
+    const rp_material_info *info = rp_material_info_of(kind);
+    const scene_word *form[16] = {0};
+    for (int i = 0; i < info->properties && i < 16; i++) {
+        const rp_property *p = &info->property[i];
+        form[i] = p->forms > 0 ? add_form(p->name, p->form, p->forms) : NULL;
+    }
+    const int first = key_count;
+    char(*text)[48] = texts[word_count];
+    snprintf(text[0], sizeof text[0], "material.%s", info->name);
+    snprintf(text[1], sizeof text[1], "\"%s\"", info->name);
+    add_key((scene_key){.name = "name",
+                        .takes = TAKES_STRING,
+                        .otherwise = text[1],
+                        .sentence = "For messages and frames; at most 31 bytes."});
+    for (int i = 0; i < info->properties; i++) {
+        add_key(key_of(&info->property[i]))->form = i < 16 ? form[i] : NULL;
+    }
+    scene_key color = {.name = "color",
+                       .takes = TAKES_VECTOR3,
+                       .range = {0.0, 1.0, false, false},
+                       .absent = "amber, with brown and white grains",
+                       .sentence = grains};
+    if (info->color[0] >= 0.0) {
+        static char colors[RP_MATERIAL_KINDS][48];
+        snprintf(colors[kind], sizeof colors[kind], "{%g, %g, %g}", info->color[0], info->color[1],
+                 info->color[2]);
+        color.absent = NULL;
+        color.otherwise = colors[kind];
+    }
+    add_key(color);
+    words[word_count++] = (scene_word){.name = text[0],
+                                       .kind = WORD_MATERIAL,
+                                       .group = "materials",
+                                       .sentence = info->sentence,
+                                       .key = &keys[first],
+                                       .keys = key_count - first,
+                                       .example = info->example};
+}
+
+// Options of a method are a table of its name in `scene`.
+static void add_scene(const scene_word *fixed)
+{
+    const scene_word *form[16] = {0};
+    for (int m = 0; m < rp_methods(); m++) {
+        const rp_method_info *method = rp_method_at(m);
+        form[m] =
+            method->options > 0 ? add_form(method->name, method->option, method->options) : NULL;
+    }
+    const int first = key_count;
+    for (int k = 0; k < fixed->keys; k++) {
+        add_key(fixed->key[k]);
+    }
+    for (int m = 0; m < rp_methods(); m++) {
+        if (form[m] != NULL) {
+            add_key(
+                (scene_key){.name = form[m]->name,
+                            .takes = TAKES_TABLE,
+                            .form = form[m],
+                            .absent = "its defaults",
+                            .sentence = "Options of this method; others have no use for them."});
+        }
+    }
+    words[word_count] = *fixed;
+    words[word_count].key = &keys[first];
+    words[word_count++].keys = key_count - first;
+}
+
+static void make_words(void)
+{
+    for (size_t w = 0; w < sizeof fixed_words / sizeof fixed_words[0]; w++) {
+        if (strcmp(fixed_words[w].name, "scene") == 0) {
+            add_scene(&fixed_words[w]);
+        } else {
+            words[word_count++] = fixed_words[w];
+        }
+        for (int k = 0; k < RP_MATERIAL_KINDS && strcmp(fixed_words[w].name, "param") == 0; k++) {
+            add_material((rp_material_kind)k);
+        }
+    }
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+int rp_scene_word_count(void)
+{
+    pthread_once(&once, make_words);
+    return word_count;
+}
+
+const scene_word *rp_scene_word_at(int index)
+{
+    pthread_once(&once, make_words);
+    return &words[index];
+}
 
 int rp_scene_key_index(const scene_word *word, const char *key)
 {
@@ -644,9 +729,9 @@ int rp_scene_key_index(const scene_word *word, const char *key)
 
 const scene_word *rp_scene_find_word(const char *name)
 {
-    for (int w = 0; w < rp_scene_word_count; w++) {
-        if (strcmp(rp_scene_words[w].name, name) == 0) {
-            return &rp_scene_words[w];
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        if (strcmp(rp_scene_word_at(w)->name, name) == 0) {
+            return rp_scene_word_at(w);
         }
     }
     return NULL;

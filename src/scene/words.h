@@ -1,6 +1,7 @@
 // The language of scenes as one table: every word, every key, what it takes and what it is without
-// one. Checks, defaults, docs/scene.md and the resolved scene are all made from it, so a key that
-// is not here does not exist, and one that is here is checked, documented and written down.
+// one. Words of materials and options of methods come from their own lists. Checks, defaults,
+// docs/scene.md and the resolved scene are all made from it, so a key that is not here does not
+// exist, and one that is here is checked, documented and written down.
 #pragma once
 
 #include <stdbool.h>
@@ -72,8 +73,9 @@ typedef struct scene_word {
     bool by_place;       // its keys are arguments, as in offset(shape, distance)
 } scene_word;
 
-extern const scene_word rp_scene_words[];
-extern const int rp_scene_word_count;
+int rp_scene_word_count(void);
+// @param index 0 to rp_scene_word_count() - 1
+const scene_word *rp_scene_word_at(int index);
 
 // The place of a key in its word. Asking for one that is not there is a bug.
 int rp_scene_key_index(const scene_word *word, const char *key);

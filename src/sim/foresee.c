@@ -439,7 +439,7 @@ static void look_at_borders(const view *v)
 static void look_at_density(const view *v)
 {
     static const double UNEVEN = 1.05;
-    const rp_layout *l = &v->world->set.layout;
+    const rp_layout *l = &v->world->grid.layout;
     const rp_plan_block *block = v->world->plan.buffer.data, *worst = NULL;
     double most = 1.0, room = 1.0;
     for (int a = 0; a < v->dim; a++) {
@@ -480,7 +480,7 @@ static int compare_storeys(const void *pa, const void *pb)
 // What the heaviest column of blocks along `axis` weighs on its foot [kg/m^(d-1)].
 static rp_result heaviest_column(const view *v, int axis, double *out)
 {
-    const rp_layout *l = &v->world->set.layout;
+    const rp_layout *l = &v->world->grid.layout;
     const rp_plan_block *block = v->world->plan.buffer.data;
     const int across[2] = {(axis + 1) % 3, (axis + 2) % 3};
     storey *list = malloc((v->world->plan.used + 1) * sizeof *list);

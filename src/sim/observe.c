@@ -21,54 +21,92 @@ static double value(const particle *p, rp_column_id column, int comp)
                            : rp_set_birth_read(p->set, column, p->slot, comp);
 }
 
-// The living particle after this one, in memory order; false at the end. Start with page = NULL,
-// slot = -1 and *page_index = 0.
-static bool next_particle(particle *p, rp_local *page_index, bool *in_inbox)
+// The living particle after this one: species after species, each in memory order; false at the
+// end. Start with everything 0 but slot = -1.
+typedef struct walk {
+    const rp_world *world;
+    int species;
+    rp_local page;
+    bool in_inbox;
+} walk;
+
+static bool next_particle(walk *w, particle *p)
 {
-    const rp_set *set = p->set;
-    while (!*in_inbox) {
-        if (*page_index == set->pages) {
-            *in_inbox = true;
-            p->page = NULL;
-            p->slot = -1;
-            break;
+    for (; w->species < w->world->species_count; w->species++) {
+        const rp_set *set = p->set = &w->world->set[w->species];
+        while (!w->in_inbox) {
+            if (w->page == set->pages) {
+                w->in_inbox = true;
+                p->page = NULL;
+                p->slot = -1;
+                break;
+            }
+            const rp_page *page = &rp_set_page(set)[w->page];
+            p->slot = p->page == page ? p->slot + 1 : page->first;
+            p->page = page;
+            if (p->slot == page->first + page->count) {
+                w->page++;
+            } else if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, p->slot, 0) != RP_GROUP_DEAD) {
+                return true;
+            }
         }
-        const rp_page *page = &rp_set_page(set)[*page_index];
-        p->slot = p->page == page ? p->slot + 1 : page->first;
-        p->page = page;
-        if (p->slot == page->first + page->count) {
-            ++*page_index;
-        } else if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, p->slot, 0) != RP_GROUP_DEAD) {
+        if (++p->slot < set->inbox.count) {
             return true;
         }
+        w->page = 0;
+        w->in_inbox = false;
+        p->page = NULL;
+        p->slot = -1;
     }
-    return ++p->slot < set->inbox.count;
+    return false;
 }
 
-#define FOR_PARTICLES(p, world)                                                                    \
-    particle p = {.set = &(world)->set, .slot = -1};                                               \
-    rp_local page_index_ = 0;                                                                      \
-    bool in_inbox_ = false;                                                                        \
-    while (next_particle(&p, &page_index_, &in_inbox_))
+#define FOR_PARTICLES(p, which)                                                                    \
+    walk walk_ = {.world = (which)};                                                               \
+    particle p = {.slot = -1};                                                                     \
+    while (next_particle(&walk_, &p))
 
 int rp_world_column_comps(const rp_world *world, rp_column_id column)
 {
-    return column >= 0 && column < RP_COL_COUNT ? world->set.column[column].comps : 0;
+    int comps = 0;
+    for (int s = 0; s < world->species_count && column >= 0 && column < RP_COL_COUNT; s++) {
+        const int own = world->set[s].column[column].comps;
+        comps = own > comps ? own : comps;
+    }
+    return comps;
 }
 
 rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out)
 {
     const int comps = rp_world_column_comps(world, column);
+    const bool measure = column == RP_COL_MASS || column == RP_COL_VOLUME;
     if (comps == 0) {
         return rp_fail(RP_ERR_ARGUMENT, "this world keeps no column '%s'", rp_column_name(column));
     }
     FOR_PARTICLES(p, world)
     {
+        double mass, volume;
+        rp_set_measure(p.set, p.page, p.slot, &mass, &volume);
         for (int c = 0; c < comps; c++) {
-            *out++ = value(&p, column, c);
+            *out++ = measure                     ? (column == RP_COL_MASS ? mass : volume)
+                     : rp_set_has(p.set, column) ? value(&p, column, c)
+                                                 : rp_column_table[column].neutral;
         }
     }
     return RP_OK;
+}
+
+int rp_world_species(const rp_world *world) { return world->species_count; }
+
+const char *rp_world_species_name(const rp_world *world, int index)
+{
+    RP_ASSERT(index >= 0 && index < world->species_count);
+    return world->species[index].name;
+}
+
+void rp_world_read_species(const rp_world *world, uint8_t *out)
+{
+    FOR_PARTICLES(p, world) { *out++ = (uint8_t)(p.set - world->set); }
 }
 
 // ---- sums ----
@@ -79,140 +117,186 @@ enum { SUM_PARTS = 64 };
 
 typedef struct summing {
     const rp_world *world;
+    const rp_species *species;
+    const rp_law *const *laws;     // in double, in plain C
     rp_totals part[SUM_PARTS + 1]; // the last one is the inbox's
 } summing;
 
-// What the sums need of a particle.
-typedef struct motion {
-    double x[3], v[3], C[3][3], strain[6];
-} motion;
+// Sixteen particles at most in double, as laws and sums want them.
+typedef struct lanes {
+    int count;
+    double x[3][RP_LANES], mass[RP_LANES], volume[RP_LANES];
+    _Alignas(64) double parameter[RP_GROUP_REALS][RP_LANES];
+    _Alignas(64) double column[RP_COL_COUNT][9][RP_LANES];
+    uint8_t law[RP_LANES];
+    bool alive[RP_LANES];
+} lanes;
 
-static void add_particle(const rp_world *world, const rp_group *g, const motion *p, rp_totals *out)
+static void take_group(const summing *s, uint16_t group, int lane, lanes *out)
 {
-    const int dim = world->def.dimension;
-    const double h = world->def.dx;
-    // APIC's particles turn: D : C is their spin; D is h^2 / 4 or h^2 / 3
-    const double inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
-    const rp_material_def *def = &world->material[g->material];
-    out->mass += g->mass;
-    for (int a = 0; a < 3; a++) {
-        const int b = (a + 1) % 3, c = (a + 2) % 3;
-        out->momentum[a] += g->mass * p->v[a];
-        out->center[a] += g->mass * p->x[a];
-        out->kinetic += 0.5 * g->mass * p->v[a] * p->v[a];
-        out->angular[a] +=
-            g->mass * (p->x[b] * p->v[c] - p->x[c] * p->v[b] + inertia * (p->C[c][b] - p->C[b][c]));
+    out->alive[lane] = group != RP_GROUP_DEAD;
+    if (!out->alive[lane]) {
+        return;
     }
-    double trace = 0.0, square = 0.0;
-    for (int c = 0; c < rp_sym_comps(dim); c++) {
-        trace += c < dim ? p->strain[c] : 0.0;
-        square += (c < dim ? 1.0 : 2.0) * p->strain[c] * p->strain[c];
+    const double *parameter =
+        (const double *)s->species->group_doubles.data + (size_t)group * RP_GROUP_REALS;
+    for (int k = 0; k < RP_GROUP_REALS; k++) {
+        out->parameter[k][lane] = parameter[k];
     }
-    const rp_lame lame = rp_lame_parameters(def->young, def->poisson);
-    out->elastic += g->volume * (lame.mu * square + 0.5 * lame.lambda * trace * trace);
+    const rp_set *set = s->species->set;
+    out->mass[lane] =
+        rp_set_has(set, RP_COL_MASS) ? out->column[RP_COL_MASS][0][lane] : parameter[RP_GROUP_MASS];
+    out->volume[lane] = rp_set_has(set, RP_COL_VOLUME) ? out->column[RP_COL_VOLUME][0][lane]
+                                                       : parameter[RP_GROUP_VOLUME];
+    out->law[lane] = ((const uint8_t *)s->species->group_laws.data)[group];
 }
 
 // Particles in pages are many, so a tile's columns are looked up once.
-typedef struct tile {
-    const rp_layout *layout;
-    const rp_page *page;
-    const char *position, *velocity, *affine, *strain; // affine: NULL where nothing turns
-    int bytes;                                         // of a number
-} tile;
-
-static tile tile_at(const rp_world *world, const rp_page *page, rp_local slot)
+static void take_tile(const summing *s, const rp_page *page, rp_local slot, lanes *out)
 {
-    const rp_set *set = &world->set;
-    const bool affine = rp_set_has(set, RP_COL_AFFINE) && world->def.order > 1;
-    return (tile){.layout = &set->layout,
-                  .page = page,
-                  .position = rp_set_tile(set, RP_COL_POSITION, slot),
-                  .velocity = rp_set_tile(set, RP_COL_VELOCITY, slot),
-                  .affine = affine ? rp_set_tile(set, RP_COL_AFFINE, slot) : NULL,
-                  .strain = rp_set_tile(set, RP_COL_STRAIN, slot),
-                  .bytes = rp_real_bytes(&set->layout)};
-}
-
-static inline double real_at(const char *column, int bytes, int comp, int lane)
-{
-    const int at = comp * RP_LANES + lane;
-    return bytes == 4 ? ((const float *)(const void *)column)[at]
-                      : ((const double *)(const void *)column)[at];
-}
-
-static inline motion motion_in_tile(const tile *t, int lane, const int dim)
-{
-    motion p = {0};
-    for (int a = 0; a < dim; a++) {
-        p.x[a] = rp_layout_metres(t->layout, t->page->block, a,
-                                  t->position + (size_t)(a * RP_LANES + lane) * (size_t)t->bytes);
-        p.v[a] = real_at(t->velocity, t->bytes, a, lane);
-        for (int b = 0; b < dim && t->affine != NULL; b++) {
-            p.C[a][b] = real_at(t->affine, t->bytes, a * dim + b, lane);
+    const rp_set *set = s->species->set;
+    const rp_layout *l = &set->layout;
+    const int bytes = rp_real_bytes(l);
+    const char *x = rp_set_tile(set, RP_COL_POSITION, slot);
+    const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
+    for (int c = RP_COL_VELOCITY; c < RP_COL_GROUP; c++) {
+        const void *from = rp_set_has(set, c) ? rp_set_tile(set, c, slot) : NULL;
+        double *to = out->column[c][0];
+        for (int i = 0; i < set->column[c].comps * RP_LANES; i++) {
+            to[i] = bytes == 4 ? (double)((const float *)from)[i] : ((const double *)from)[i];
         }
     }
-    for (int c = 0; c < rp_sym_comps(dim); c++) {
-        p.strain[c] = real_at(t->strain, t->bytes, c, lane);
+    for (int lane = 0; lane < out->count; lane++) {
+        for (int a = 0; a < l->dim; a++) {
+            out->x[a][lane] = rp_layout_metres(l, page->block, a,
+                                               x + (size_t)(a * RP_LANES + lane) * (size_t)bytes);
+        }
+        take_group(s, group[lane], lane, out);
     }
-    return p;
 }
 
-static motion motion_in_inbox(const rp_world *world, rp_local index)
+static void take_birth(const summing *s, rp_local index, lanes *out)
 {
-    const rp_set *set = &world->set;
-    const int dim = set->layout.dim;
-    const bool affine = rp_set_has(set, RP_COL_AFFINE) && world->def.order > 1;
-    motion p = {0};
-    for (int a = 0; a < dim; a++) {
-        p.x[a] = rp_set_birth_read(set, RP_COL_POSITION, index, a);
-        p.v[a] = rp_set_birth_read(set, RP_COL_VELOCITY, index, a);
-        for (int b = 0; b < dim && affine; b++) {
-            p.C[a][b] = rp_set_birth_read(set, RP_COL_AFFINE, index, a * dim + b);
+    const rp_set *set = s->species->set;
+    for (int c = RP_COL_VELOCITY; c < RP_COL_GROUP; c++) {
+        for (int k = 0; k < set->column[c].comps; k++) {
+            out->column[c][k][0] = rp_set_birth_read(set, c, index, k);
         }
     }
-    return p;
+    for (int a = 0; a < set->layout.dim; a++) {
+        out->x[a][0] = rp_set_birth_read(set, RP_COL_POSITION, index, a);
+    }
+    take_group(s, *(uint16_t *)rp_set_birth(set, RP_COL_GROUP, index, 0), 0, out);
+}
+
+// What each has stored [J].
+static void stored_energy(const summing *s, const lanes *l, double out[RP_LANES])
+{
+    rp_law_tile tile = {.parameter = l->parameter};
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        tile.column[c] = rp_set_has(s->species->set, c) ? (void *)(uintptr_t)l->column[c] : NULL;
+    }
+    memset(out, 0, RP_LANES * sizeof *out);
+    for (int lane = 0; lane < l->count; lane++) {
+        const rp_law *law = s->laws[l->law[lane]];
+        bool first = law->energy != NULL && l->alive[lane];
+        for (int before = 0; before < lane; before++) {
+            first = first && !(l->alive[before] && l->law[before] == l->law[lane]);
+        }
+        if (first) {
+            _Alignas(64) double energy[RP_LANES];
+            law->energy(&tile, energy);
+            for (int k = lane; k < l->count; k++) {
+                out[k] = l->law[k] == l->law[lane] ? l->volume[k] * energy[k] : out[k];
+            }
+        }
+    }
+}
+
+static void add_lanes(const summing *s, const lanes *l, rp_totals *out)
+{
+    const double h = s->world->def.dx;
+    const int dim = s->world->def.dimension;
+    // APIC's particles turn: D : C is their spin; D is h^2 / 4 or h^2 / 3
+    const double inertia = s->world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
+    const bool turns = rp_set_has(s->species->set, RP_COL_AFFINE) && s->world->def.order > 1;
+    double energy[RP_LANES];
+    stored_energy(s, l, energy);
+    for (int i = 0; i < l->count; i++) {
+        const double m = l->mass[i];
+        double x[3] = {0}, v[3] = {0}, C[3][3] = {{0}};
+        if (!l->alive[i]) {
+            continue;
+        }
+        for (int a = 0; a < dim; a++) {
+            x[a] = l->x[a][i];
+            v[a] = l->column[RP_COL_VELOCITY][a][i];
+            for (int b = 0; b < dim && turns; b++) {
+                C[a][b] = l->column[RP_COL_AFFINE][a * dim + b][i];
+            }
+        }
+        out->mass += m;
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            out->momentum[a] += m * v[a];
+            out->center[a] += m * x[a];
+            out->kinetic += 0.5 * m * v[a] * v[a];
+            out->angular[a] += m * (x[b] * v[c] - x[c] * v[b] + inertia * (C[c][b] - C[b][c]));
+        }
+        out->elastic += energy[i];
+    }
 }
 
 static void sum_pages(void *context, int64_t part, int thread)
 {
     (void)thread;
     summing *s = context;
-    const rp_set *set = &s->world->set;
+    const rp_set *set = s->species->set;
     const int64_t pages = set->pages;
+    lanes l;
+    memset(&l, 0, sizeof l);
     for (int64_t i = part * pages / SUM_PARTS; i < (part + 1) * pages / SUM_PARTS; i++) {
         const rp_page *page = &rp_set_page(set)[i];
-        for (rp_local slot = page->first; slot < page->first + page->count; slot += RP_LANES) {
-            const tile t = tile_at(s->world, page, slot);
-            const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
-            const rp_local left = page->first + page->count - slot;
-            for (int lane = 0; lane < RP_LANES && lane < left; lane++) {
-                if (group[lane] != RP_GROUP_DEAD) {
-                    const motion p = set->layout.dim == 3 ? motion_in_tile(&t, lane, 3)
-                                                          : motion_in_tile(&t, lane, 2);
-                    add_particle(s->world, &rp_set_group(set)[group[lane]], &p, &s->part[part]);
-                }
-            }
+        for (rp_local first = 0; first < page->count; first += RP_LANES) {
+            l.count = page->count - first < RP_LANES ? page->count - first : RP_LANES;
+            take_tile(s, page, page->first + first, &l);
+            add_lanes(s, &l, &s->part[part]);
         }
+    }
+}
+
+static void sum_inbox(summing *s)
+{
+    lanes l;
+    memset(&l, 0, sizeof l);
+    l.count = 1;
+    for (rp_local i = 0; i < s->species->set->inbox.count; i++) {
+        take_birth(s, i, &l);
+        add_lanes(s, &l, &s->part[SUM_PARTS]);
     }
 }
 
 double rp_world_affine(const rp_world *world)
 {
-    const rp_set *set = &world->set;
     const double h = world->def.dx, inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
-    const int comps = set->column[RP_COL_AFFINE].comps;
     double sum = 0.0;
-    for (rp_local p = 0; p < set->pages && world->def.order > 1; p++) {
-        const rp_page *page = &rp_set_page(set)[p];
-        for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-            const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
-            double square = 0.0;
-            for (int c = 0; c < comps && group != RP_GROUP_DEAD; c++) {
-                const double value_ = rp_set_value(set, RP_COL_AFFINE, slot, c, page);
-                square += value_ * value_;
+    for (int s = 0; s < world->species_count && world->def.order > 1; s++) {
+        const rp_set *set = &world->set[s];
+        const int comps = set->column[RP_COL_AFFINE].comps;
+        for (rp_local p = 0; p < set->pages && comps > 0; p++) {
+            const rp_page *page = &rp_set_page(set)[p];
+            for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+                const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+                double square = 0.0, mass = 0.0, volume;
+                for (int c = 0; c < comps && group != RP_GROUP_DEAD; c++) {
+                    const double value_ = rp_set_value(set, RP_COL_AFFINE, slot, c, page);
+                    square += value_ * value_;
+                }
+                if (group != RP_GROUP_DEAD) {
+                    rp_set_measure(set, page, slot, &mass, &volume);
+                }
+                sum += 0.5 * mass * inertia * square;
             }
-            sum += group != RP_GROUP_DEAD ? 0.5 * rp_set_group(set)[group].mass * inertia * square
-                                          : 0.0;
         }
     }
     return sum;
@@ -222,22 +306,22 @@ void rp_world_energy(const rp_world *world, rp_energy *out) { *out = world->ener
 
 void rp_world_totals(const rp_world *world, rp_totals *out)
 {
-    summing s = {.world = world};
-    rp_parallel_for(world->threads, SUM_PARTS, 1, sum_pages, &s);
-    for (rp_local i = 0; i < world->set.inbox.count; i++) {
-        const uint16_t group = *(uint16_t *)rp_set_birth(&world->set, RP_COL_GROUP, i, 0);
-        const motion p = motion_in_inbox(world, i);
-        add_particle(world, &rp_set_group(&world->set)[group], &p, &s.part[SUM_PARTS]);
-    }
     *out = (rp_totals){0};
-    for (int i = 0; i <= SUM_PARTS; i++) {
-        out->mass += s.part[i].mass;
-        out->kinetic += s.part[i].kinetic;
-        out->elastic += s.part[i].elastic;
-        for (int a = 0; a < 3; a++) {
-            out->momentum[a] += s.part[i].momentum[a];
-            out->angular[a] += s.part[i].angular[a];
-            out->center[a] += s.part[i].center[a];
+    for (int k = 0; k < world->species_count; k++) {
+        summing s = {.world = world,
+                     .species = &world->species[k],
+                     .laws = rp_laws_find(world->def.dimension, 64, RP_ISA_PLAIN)};
+        rp_parallel_for(world->threads, SUM_PARTS, 1, sum_pages, &s);
+        sum_inbox(&s);
+        for (int i = 0; i <= SUM_PARTS; i++) {
+            out->mass += s.part[i].mass;
+            out->kinetic += s.part[i].kinetic;
+            out->elastic += s.part[i].elastic;
+            for (int a = 0; a < 3; a++) {
+                out->momentum[a] += s.part[i].momentum[a];
+                out->angular[a] += s.part[i].angular[a];
+                out->center[a] += s.part[i].center[a];
+            }
         }
     }
     for (int a = 0; a < 3 && out->mass > 0.0; a++) {
@@ -257,7 +341,7 @@ bool rp_world_failure(const rp_world *world, rp_failure *out)
 static bool is_guilty(const particle *p, const rp_world *world)
 {
     double sum = 0.0, v2 = 0.0;
-    for (int c = 0; c <= RP_COL_STRAIN; c++) {
+    for (int c = 0; c < RP_COL_GROUP; c++) {
         for (int i = 0; i < p->set->column[c].comps; i++) {
             const double x = value(p, c, i);
             sum += fabs(x);

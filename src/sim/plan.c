@@ -10,11 +10,16 @@
 
 void rp_plan_free(rp_world *world) { rp_buffer_free(&world->plan.buffer, &world->allocator); }
 
-static rp_plan_block *find(const rp_plan_table *table, uint64_t key, int field)
+// -1 pending: taken once, by particles that came to nothing
+static bool is_free(const rp_plan_block *b) { return b->count == 0 && b->pending == 0; }
+
+static rp_plan_block *find(const rp_plan_table *table, uint64_t key, int species, int field)
 {
     rp_plan_block *block = table->buffer.data;
-    size_t i = (size_t)rp_mix64(key * RP_NEAR + (uint64_t)field) & (table->size - 1);
-    while (block[i].count > 0 && (block[i].key != key || block[i].field != field)) {
+    const uint64_t which = key * RP_NEAR + (uint64_t)field + ((uint64_t)species << 56);
+    size_t i = (size_t)rp_mix64(which) & (table->size - 1);
+    while (!is_free(&block[i]) &&
+           (block[i].key != key || block[i].field != field || block[i].species != species)) {
         i = (i + 1) & (table->size - 1);
     }
     return &block[i];
@@ -31,8 +36,8 @@ static rp_result grow(rp_world *world)
     memset(new.buffer.data, 0, new.size * sizeof(rp_plan_block));
     for (size_t i = 0; i < old.size; i++) {
         const rp_plan_block *block = (rp_plan_block *)old.buffer.data + i;
-        if (block->count > 0) {
-            *find(&new, block->key, block->field) = *block;
+        if (!is_free(block)) {
+            *find(&new, block->key, block->species, block->field) = *block;
             new.used++;
         }
     }
@@ -41,31 +46,28 @@ static rp_result grow(rp_world *world)
     return RP_OK;
 }
 
-rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field,
-                        double volume)
+rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field)
 {
+    const rp_layout *l = &world->grid.layout;
     int32_t block[3];
     double local[3];
-    RP_TRY(rp_layout_place(&world->set.layout, x, block, local));
-    rp_block_wrap(&world->set.layout, block);
+    RP_TRY(rp_layout_place(l, x, block, local));
+    rp_block_wrap(l, block);
     if (2 * world->plan.used >= world->plan.size) {
         RP_TRY(grow(world));
     }
-    const double mass = world->material[material.index].density * volume;
     const uint64_t key = rp_block_key(block);
     const bool first = world->plan.used == 0;
-    rp_plan_block *found = find(&world->plan, key, field);
-    if (found->count == 0) {
-        *found = (rp_plan_block){.key = key, .field = (uint16_t)field};
+    const int species = world->species_of[material.index];
+    rp_plan_block *found = find(&world->plan, key, species, field);
+    if (is_free(found)) {
+        *found =
+            (rp_plan_block){.key = key, .species = (uint16_t)species, .field = (uint16_t)field};
         memcpy(found->block, block, sizeof block);
         memcpy(found->x, x, sizeof found->x);
         world->plan.used++;
     }
-    found->count++;
-    found->volume += volume;
-    found->coarse = fmax(found->coarse, volume);
-    found->mass += mass;
-    world->plan.mass[material.index] += mass;
+    found->pending = found->pending < 0 ? 1 : found->pending + 1;
     for (int a = 0; a < world->def.dimension; a++) {
         world->plan.lower[a] = first ? x[a] : fmin(world->plan.lower[a], x[a]);
         world->plan.upper[a] = first ? x[a] : fmax(world->plan.upper[a], x[a]);
@@ -73,8 +75,35 @@ rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material
     return RP_OK;
 }
 
-// Pages as the sort would make them, in any order. Only the grid's measure looks at them.
-static rp_result list_pages(const rp_world *world, rp_set *set)
+void rp_plan_commit(rp_world *world, rp_material material, double volume)
+{
+    const double mass = world->material[material.index].density * volume;
+    for (size_t i = 0; i < world->plan.size; i++) {
+        rp_plan_block *block = (rp_plan_block *)world->plan.buffer.data + i;
+        if (block->pending > 0) {
+            const double count = (double)block->pending;
+            block->count += block->pending;
+            block->pending = 0;
+            block->volume += count * volume;
+            block->coarse = fmax(block->coarse, volume);
+            block->mass += count * mass;
+            world->plan.mass[material.index] += count * mass;
+        }
+    }
+}
+
+void rp_plan_drop(rp_world *world)
+{
+    for (size_t i = 0; i < world->plan.size; i++) {
+        rp_plan_block *block = (rp_plan_block *)world->plan.buffer.data + i;
+        // a place in a chain must stay taken; nobody counts one without particles
+        block->pending = block->count == 0 && block->pending > 0 ? -1 : 0;
+    }
+}
+
+// Pages of a species as the sort would make them, in any order. Only the grid's measure looks at
+// them.
+static rp_result list_pages(const rp_world *world, int species, rp_set *set)
 {
     RP_TRY(rp_buffer_reserve(&set->page_buffer, &world->allocator,
                              (world->plan.used + 1) * sizeof(rp_page), 0, "pages"));
@@ -82,7 +111,7 @@ static rp_result list_pages(const rp_world *world, rp_set *set)
     set->pages = 0;
     for (size_t i = 0; i < world->plan.size; i++) {
         const rp_plan_block *block = (rp_plan_block *)world->plan.buffer.data + i;
-        if (block->count > 0) {
+        if (block->count > 0 && block->species == species) {
             rp_page *page = &rp_set_page(set)[set->pages++];
             *page = (rp_page){.key = block->key, .field = block->field};
             memcpy(page->block, block->block, sizeof page->block);
@@ -122,19 +151,23 @@ static void column_bytes(const rp_set *set, size_t *slots, size_t *births, size_
 
 static rp_result measure(const rp_world *world, rp_set *set, rp_grid *grid, rp_plan *out)
 {
-    RP_TRY(list_pages(world, set));
     rp_local node_pages;
     size_t grid_bytes, slots, births, packed;
-    RP_TRY(rp_grid_measure(grid, set, 1, &node_pages, &grid_bytes));
-    column_bytes(set, &slots, &births, &packed);
-    const size_t pages = (size_t)set->pages * sizeof(rp_page);
-    out->particles = set->count;
-    out->pages = set->pages;
+    for (int s = 0; s < world->species_count; s++) {
+        RP_TRY(list_pages(world, s, &set[s]));
+    }
+    RP_TRY(rp_grid_measure(grid, set, world->species_count, &node_pages, &grid_bytes));
     out->node_pages = node_pages;
-    out->bytes = slots + pages + resident(grid_bytes, grid_bytes / 4 * 5);
-    // columns come in as births go out, so the most is needed while births are being sorted
-    out->setup_bytes = births + (size_t)set->count * RP_SORT_BIRTH_BYTES;
-    out->state_bytes = packed + (size_t)set->pages * sizeof(rp_state_page);
+    out->bytes = resident(grid_bytes, grid_bytes / 4 * 5);
+    for (int s = 0; s < world->species_count; s++) {
+        column_bytes(&set[s], &slots, &births, &packed);
+        out->particles += set[s].count;
+        out->pages += set[s].pages;
+        out->bytes += slots + (size_t)set[s].pages * sizeof(rp_page);
+        // columns come in as births go out, so the most is needed while births are being sorted
+        out->setup_bytes += births + (size_t)set[s].count * RP_SORT_BIRTH_BYTES;
+        out->state_bytes += packed + (size_t)set[s].pages * sizeof(rp_state_page);
+    }
     return RP_OK;
 }
 
@@ -144,13 +177,18 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     if (!world->def.plan) {
         return rp_fail(RP_ERR_ARGUMENT, "this world is not planned: set rp_world_def.plan");
     }
-    // beside the world: its own set and grid stay empty
-    rp_set set = world->set;
+    // beside the world: its own sets and grid stay empty
+    rp_set set[RP_SET_LIMIT];
     rp_grid grid;
-    set.page_buffer = (rp_buffer){0};
-    rp_grid_init(&grid, &set.layout, world->grid.channels, &world->allocator);
-    const rp_result result = measure(world, &set, &grid, out);
-    rp_buffer_free(&set.page_buffer, &world->allocator);
+    for (int s = 0; s < world->species_count; s++) {
+        set[s] = world->set[s];
+        set[s].page_buffer = (rp_buffer){0};
+    }
+    rp_grid_init(&grid, &world->grid.layout, world->grid.channels, &world->allocator);
+    const rp_result result = measure(world, set, &grid, out);
+    for (int s = 0; s < world->species_count; s++) {
+        rp_buffer_free(&set[s].page_buffer, &world->allocator);
+    }
     rp_grid_free(&grid);
     RP_TRY(result);
 
@@ -161,13 +199,12 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     memcpy(out->upper, world->plan.upper, sizeof out->upper);
 
     rp_world *stepped = (rp_world *)(uintptr_t)world; // a step only looks at it here
-    rp_matter matter;
-    rp_step step = rp_world_make_step(stepped, &matter);
+    rp_step step = rp_world_make_step(stepped);
     const rp_stats stats = world->stats;
     double steps;
     const rp_result chosen = rp_world_choose_dt(stepped, &step, &steps);
     out->dt = step.dt;
-    out->limiter = stepped->stats.limiter;
+    memcpy(out->limiter, stepped->stats.limiter, sizeof out->limiter);
     stepped->stats = stats;
     return chosen;
 }

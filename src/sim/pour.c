@@ -21,6 +21,7 @@ static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter: start from rp_default_emitter_def()");
     }
+    RP_TRY(rp_world_honours(world, RP_FEATURE_EMITTERS));
     if (world->emitters == RP_EMITTER_LIMIT) {
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d emitters", RP_EMITTER_LIMIT);
     }
@@ -266,6 +267,7 @@ rp_result rp_world_pour(rp_world *world)
 
 rp_result rp_world_add_sink(rp_world *world, const rp_shape *shape)
 {
+    RP_TRY(rp_world_honours(world, RP_FEATURE_SINKS));
     if (world->sinks == RP_SINK_LIMIT) {
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d sinks", RP_SINK_LIMIT);
     }
@@ -279,6 +281,7 @@ rp_result rp_world_add_sink(rp_world *world, const rp_shape *shape)
 rp_result rp_world_set_domain(rp_world *world, const double lower[3], const double upper[3],
                               rp_leave leave)
 {
+    RP_TRY(rp_world_honours(world, RP_FEATURE_DOMAIN));
     for (int a = 0; a < world->def.dimension; a++) {
         if (!(lower[a] < upper[a])) {
             return rp_fail(RP_ERR_ARGUMENT,
@@ -314,6 +317,7 @@ typedef struct drained {
 
 typedef struct draining {
     rp_world *world;
+    rp_set *set;
     drained *page;
 } draining;
 
@@ -339,7 +343,7 @@ static bool has_left(const rp_domain *d, int dim, const double x[3])
 // Can a particle of this page be in a sink or outside?
 static bool is_concerned(const rp_world *world, const rp_page *page)
 {
-    const rp_layout *l = &world->set.layout;
+    const rp_layout *l = &world->grid.layout;
     const rp_domain *d = &world->domain;
     double middle[3];
     const double reach = rp_layout_page_ball(l, page->block, middle);
@@ -366,26 +370,26 @@ static bool can_be_clamped(const rp_world *world, const double x[3])
 }
 
 // Onto the border, and at rest across it.
-static void clamp(rp_world *world, const rp_page *page, rp_local slot, const double x[3])
+static void clamp(const rp_world *world, const rp_set *set, const rp_page *page, rp_local slot,
+                  const double x[3])
 {
-    const rp_layout *l = &world->set.layout;
+    const rp_layout *l = &set->layout;
     double inside[3] = {0};
     for (int a = 0; a < l->dim; a++) {
         inside[a] = fmin(fmax(x[a], world->domain.lower[a]), world->domain.upper[a]);
-        void *v = rp_set_at(&world->set, RP_COL_VELOCITY, slot, a);
-        if (inside[a] != x[a]) {
-            memset(v, 0, rp_real_bytes(l));
+        if (inside[a] != x[a] && rp_set_has(set, RP_COL_VELOCITY)) {
+            memset(rp_set_at(set, RP_COL_VELOCITY, slot, a), 0, rp_real_bytes(l));
         }
     }
-    rp_set_move(&world->set, page, slot, inside);
+    rp_set_move(set, page, slot, inside);
 }
 
 static void drain_page(void *context, int64_t index, int thread)
 {
     (void)thread;
     const draining *d = context;
-    rp_world *world = d->world;
-    rp_set *set = &world->set;
+    const rp_world *world = d->world;
+    rp_set *set = d->set;
     const rp_page *page = &rp_set_page(set)[index];
     drained found = {.leaver = -1};
     const rp_local count = is_concerned(world, page) ? page->count : 0;
@@ -406,7 +410,7 @@ static void drain_page(void *context, int64_t index, int thread)
             found.sunk += sunk;
             found.left += left;
         } else if (left && world->domain.leave == RP_LEAVE_CLAMP && can_be_clamped(world, x)) {
-            clamp(world, page, slot, x);
+            clamp(world, set, page, slot, x);
             found.clamped++;
         } else if (left && found.leaver < 0) {
             found.leaver = slot;
@@ -415,17 +419,17 @@ static void drain_page(void *context, int64_t index, int thread)
     d->page[index] = found;
 }
 
-static rp_result blame_leaver(rp_world *world, const rp_page *page, rp_local slot)
+static rp_result blame_leaver(rp_world *world, const rp_set *set, const rp_page *page,
+                              rp_local slot)
 {
-    const rp_set *set = &world->set;
     double x[3] = {0};
     const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
     rp_failure *f = &world->failure;
     *f = (rp_failure){.particle = *(uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0),
                       .material = {rp_set_group(set)[group].material},
                       .step = world->time.step,
-                      .dt = world->stats.dt,
-                      .limiter = world->stats.limiter};
+                      .dt = world->stats.dt};
+    memcpy(f->limiter, world->stats.limiter, sizeof f->limiter);
     for (int a = 0; a < set->layout.dim; a++) {
         x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, page);
         f->cell[a] = (int64_t)floor(x[a] / set->layout.h);
@@ -436,17 +440,13 @@ static rp_result blame_leaver(rp_world *world, const rp_page *page, rp_local slo
                    "cell (%lld, %lld, %lld), after step %lld of dt %g s, bounded by %s",
                    (unsigned long long)f->particle, f->material.index, x[0], x[1], x[2],
                    (long long)f->cell[0], (long long)f->cell[1], (long long)f->cell[2],
-                   (long long)f->step, f->dt, rp_limiter_name(f->limiter));
+                   (long long)f->step, f->dt, f->limiter);
 }
 
-rp_result rp_world_drain(rp_world *world)
+static rp_result drain_set(rp_world *world, rp_set *set)
 {
-    rp_set *set = &world->set;
-    if (world->sinks == 0 && !world->domain.set) {
-        return RP_OK;
-    }
     rp_scratch_reset(&world->scratch);
-    draining d = {.world = world};
+    draining d = {.world = world, .set = set};
     d.page = rp_scratch_get(&world->scratch, (size_t)set->pages * sizeof *d.page, "drained pages");
     if (d.page == NULL) {
         return RP_ERR_MEMORY;
@@ -463,8 +463,17 @@ rp_result rp_world_drain(rp_world *world)
             set->travel = 2.0 * RP_TRAVEL_LIMIT; // some may be far from their page now: sort first
         }
         if (found->leaver >= 0 && !world->failed) {
-            return blame_leaver(world, &rp_set_page(set)[p], found->leaver);
+            return blame_leaver(world, set, &rp_set_page(set)[p], found->leaver);
         }
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_drain(rp_world *world)
+{
+    const bool any = world->sinks > 0 || world->domain.set;
+    for (int s = 0; s < world->species_count && any; s++) {
+        RP_TRY(drain_set(world, &world->set[s]));
     }
     return RP_OK;
 }

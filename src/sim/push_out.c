@@ -3,11 +3,12 @@
 // Nodes inside a collider stop, nodes outside do not know of it yet, and a particle between the two
 // moves with the mean: what hits a wall fast and loosely sinks in by up to a cell before it is
 // stopped, and would stay there. It is put back to where the grid cannot tell the difference, with
-// the same velocity. That changes its angular momentum, which the collider gets. Only sand is put
-// back: grains may go anywhere, while parts of an elastic body belong to each other, and some may
-// be held inside a sticky collider on purpose.
+// the same velocity. That changes its angular momentum, which the collider gets. Only what flows is
+// put back: grains and drops may go anywhere, while parts of an elastic body belong to each other,
+// and some may be held inside a sticky collider on purpose.
 #include "base/result.h"
 #include "base/threads.h"
+#include "model/material.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -24,18 +25,18 @@ static double excess(const rp_world *world, int collider, const double x[3], dou
 }
 
 // Dead ones are none.
-static bool is_sand(const rp_world *world, rp_local slot)
+static bool is_grain(const rp_world *world, const rp_set *set, rp_local slot)
 {
-    const uint16_t group = *(uint16_t *)rp_set_at(&world->set, RP_COL_GROUP, slot, 0);
+    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
     return group != RP_GROUP_DEAD &&
-           world->material[rp_set_group(&world->set)[group].material].kind == RP_SAND;
+           rp_material_class_of(world->material[rp_set_group(set)[group].material].kind)->grains;
 }
 
 // Can a particle of this page be in it?
 static bool is_near(const rp_world *world, int collider, const rp_page *page)
 {
     double middle[3];
-    const double reach = rp_layout_page_ball(&world->set.layout, page->block, middle);
+    const double reach = rp_layout_page_ball(&world->grid.layout, page->block, middle);
     return rp_collider_distance(&world->collider[collider], middle) < reach;
 }
 
@@ -51,6 +52,7 @@ static void place_of(const rp_set *set, const rp_page *page, rp_local slot, doub
 
 typedef struct search {
     const rp_world *world;
+    const rp_set *set;
     uint16_t *sunk; // [tile]: a bit for each of its particles that is too deep
 } search;
 
@@ -67,7 +69,7 @@ typedef struct cubes {
 static bool may_be_deep(const rp_world *world, int collider, const rp_page *page, cubes *near,
                         const double x[3])
 {
-    const rp_layout *l = &world->set.layout;
+    const rp_layout *l = &world->grid.layout;
     for (int level = 0; level < LEVELS; level++) {
         const double size = CUBE_CELLS[level] * l->h;
         double middle[3] = {0}, way2 = 0.0;
@@ -100,7 +102,7 @@ static void search_page(void *context, int64_t index, int thread)
 {
     (void)thread;
     const search *s = context;
-    const rp_set *set = &s->world->set;
+    const rp_set *set = s->set;
     const rp_page *page = &rp_set_page(set)[index];
     memset(s->sunk + page->first / RP_LANES, 0,
            (size_t)((page->count + RP_LANES - 1) / RP_LANES) * sizeof *s->sunk);
@@ -114,7 +116,7 @@ static void search_page(void *context, int64_t index, int thread)
             double x[3], out[3];
             place_of(set, page, i, x);
             if (may_be_deep(s->world, c, page, &near, x) && excess(s->world, c, x, out) > 0.0 &&
-                is_sand(s->world, i)) {
+                is_grain(s->world, set, i)) {
                 s->sunk[i / RP_LANES] |= (uint16_t)(1u << i % RP_LANES);
             }
         }
@@ -124,14 +126,13 @@ static void search_page(void *context, int64_t index, int thread)
 // ---- back to the surface: few, in their order, since colliders add up what they get ----
 
 // Angular momentum about the collider that a particle loses by being moved goes to the collider.
-static void give_turn(rp_world *world, int collider, const rp_page *page, rp_local slot,
-                      const double way[3])
+static void give_turn(rp_world *world, const rp_set *set, int collider, const rp_page *page,
+                      rp_local slot, const double way[3])
 {
-    const rp_set *set = &world->set;
-    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
-    double p[3] = {0};
-    for (int a = 0; a < set->layout.dim; a++) {
-        p[a] = rp_set_group(set)[group].mass * rp_set_value(set, RP_COL_VELOCITY, slot, a, page);
+    double p[3] = {0}, mass, volume;
+    rp_set_measure(set, page, slot, &mass, &volume);
+    for (int a = 0; a < set->layout.dim && rp_set_has_mass(set); a++) {
+        p[a] = mass * rp_set_value(set, RP_COL_VELOCITY, slot, a, page);
     }
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
@@ -139,10 +140,11 @@ static void give_turn(rp_world *world, int collider, const rp_page *page, rp_loc
     }
 }
 
-static void push_particle(rp_world *world, const rp_page *page, rp_local slot, double *most)
+static void push_particle(rp_world *world, const rp_set *set, const rp_page *page, rp_local slot,
+                          double *most)
 {
     double x[3], from[3];
-    place_of(&world->set, page, slot, x);
+    place_of(set, page, slot, x);
     memcpy(from, x, sizeof from);
     bool pushed = false;
     // what is in a corner between two is pushed by both
@@ -158,29 +160,22 @@ static void push_particle(rp_world *world, const rp_page *page, rp_local slot, d
                 way[a] = much * out[a];
                 x[a] += way[a];
             }
-            give_turn(world, c, page, slot, way);
+            give_turn(world, set, c, page, slot, way);
             pushed = true;
         }
     }
     if (pushed) {
-        rp_set_move(&world->set, page, slot, x);
+        rp_set_move(set, page, slot, x);
         *most = fmax(*most, sqrt((x[0] - from[0]) * (x[0] - from[0]) +
                                  (x[1] - from[1]) * (x[1] - from[1]) +
                                  (x[2] - from[2]) * (x[2] - from[2])));
     }
 }
 
-rp_result rp_world_push_out(rp_world *world)
+static rp_result push_set_out(rp_world *world, rp_set *set)
 {
-    rp_set *set = &world->set;
-    if (world->colliders == 0) {
-        return RP_OK;
-    }
-    for (int i = 0; i < world->colliders; i++) {
-        world->collider[i].begin = world->collider[i].end; // where they are now
-    }
     rp_scratch_reset(&world->scratch);
-    search s = {.world = world};
+    search s = {.world = world, .set = set};
     s.sunk = rp_scratch_get(&world->scratch, (size_t)(set->slots / RP_LANES) * sizeof *s.sunk,
                             "particles in walls");
     if (s.sunk == NULL) {
@@ -192,12 +187,26 @@ rp_result rp_world_push_out(rp_world *world)
         const rp_page *page = &rp_set_page(set)[p];
         for (rp_local tile = page->first; tile < page->first + page->count; tile += RP_LANES) {
             for (unsigned bits = s.sunk[tile / RP_LANES]; bits != 0; bits &= bits - 1) {
-                push_particle(world, page, tile + __builtin_ctz(bits), &most);
+                push_particle(world, set, page, tile + __builtin_ctz(bits), &most);
             }
         }
     }
     if (most > 0.0) {
         rp_set_travelled(set, most / set->layout.h);
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_push_out(rp_world *world)
+{
+    if (world->colliders == 0 || !world->needs.push_out) {
+        return RP_OK;
+    }
+    for (int i = 0; i < world->colliders; i++) {
+        world->collider[i].begin = world->collider[i].end; // where they are now
+    }
+    for (int s = 0; s < world->species_count; s++) {
+        RP_TRY(push_set_out(world, &world->set[s]));
     }
     return RP_OK;
 }

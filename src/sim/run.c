@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/result.h"
+#include "io/material_json.h"
 #include "io/writer.h"
 #include "repose/file.h"
 #include "repose/frame.h"
@@ -156,15 +157,24 @@ static rp_result write_record(const go *g, const char *status)
     struct tm utc;
     gethostname(host, sizeof host - 1);
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    json_t *materials = json_array(), *species = json_array();
+    for (int i = 0; i < world->materials; i++) {
+        json_array_append_new(materials, rp_material_to_json(&world->material[i]));
+    }
+    for (int i = 0; i < world->species_count; i++) {
+        json_array_append_new(species, json_string(world->species[i].name));
+    }
     json_t *about = json_loads(g->def->about != NULL ? g->def->about : "{}", 0, NULL);
     json_t *record = json_pack(
-        "{s:i, s:s, s:s, s:s?, s:I, s:I, s:I, s:s, s:s, s:i, s:I, s:s, s:s, s:f, s:o}", //
+        "{s:i, s:s, s:s, s:s?, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:I, s:s, s:s, s:f, s:o, s:o, "
+        "s:o}", //
         "format", RUN_FORMAT, "repose", RP_VERSION, "status", status, "title", g->def->title,
-        "frames", (json_int_t)g->def->frames, "frames_done", (json_int_t)world->time.frame, "steps",
-        (json_int_t)world->time.step, "instruction_set", rp_world_isa(world), "precision",
-        world->def.precision == RP_SINGLE ? "single" : "double", "threads", world->threads, "seed",
-        (json_int_t)world->def.seed, "host", host, "written", when, "seconds",
-        rp_seconds() - g->began, "about", about);
+        "method", world->solver->info.name, "frames", (json_int_t)g->def->frames, "frames_done",
+        (json_int_t)world->time.frame, "steps", (json_int_t)world->time.step, "instruction_set",
+        rp_world_isa(world), "precision", world->def.precision == RP_SINGLE ? "single" : "double",
+        "threads", world->threads, "seed", (json_int_t)world->def.seed, "host", host, "written",
+        when, "seconds", rp_seconds() - g->began, "materials", materials, "species", species,
+        "about", about);
     char *text =
         record != NULL ? json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(record);
@@ -182,26 +192,31 @@ static const char STATS_HEADER[] =
     "frame,time_s,steps,dt_s,limiter,particles,born,removed,removed_sink,removed_domain,clamped,"
     "mass_kg,momentum_x_kg_m_s,"
     "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
-    "sorts,sort_s,p2g_s,grid_s,g2p_s,write_s,hold_s\n";
+    "sorts";
 static const char ENERGY_HEADER[] =
-    ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J\n";
+    ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J";
 
-// Runs that keep account of energy have more columns.
-static const char *stats_header(const rp_world *world)
+enum { LINE_MOST = 2048 };
+
+// What every run has, the parts of the method's steps and the numbers that only it has; runs that
+// keep account of energy have more.
+static void stats_header(const rp_world *world, char out[LINE_MOST])
 {
-    static char all[sizeof STATS_HEADER + sizeof ENERGY_HEADER];
-    if (!world->def.energy) {
-        return STATS_HEADER;
+    const rp_stats *s = &world->stats;
+    char *at = out + sprintf(out, "%s", STATS_HEADER);
+    for (int i = 0; i < s->stages; i++) {
+        at += sprintf(at, ",%s_s", s->stage[i]);
     }
-    snprintf(all, sizeof all, "%.*s%s", (int)sizeof STATS_HEADER - 2, STATS_HEADER, ENERGY_HEADER);
-    return all;
+    at += sprintf(at, ",write_s,hold_s%s", world->def.energy ? ENERGY_HEADER : "");
+    for (int i = 0; i < s->extras; i++) {
+        at += sprintf(at, ",%s", s->extra_name[i]);
+    }
+    strcpy(at, "\n");
 }
 
 static const char FORCES_HEADER[] =
     "frame,time_s,collider,name,x_m,y_m,z_m,qx,qy,qz,qw,force_x_N,force_y_N,force_z_N,torque_x_N_m,"
     "torque_y_N_m,torque_z_N_m\n";
-
-enum { LINE_MOST = 1024 };
 
 static char *put_number(char *at, double value)
 {
@@ -234,13 +249,12 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
     at += sprintf(at, ",%" PRId64, s->step);
     at = put_number(at, s->dt);
     at += sprintf(at, ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64,
-                  rp_limiter_name(s->limiter), s->particles, s->born, s->removed, s->sunk, s->left,
-                  s->clamped);
+                  s->limiter, s->particles, s->born, s->removed, s->sunk, s->left, s->clamped);
     const double numbers[] = {t->mass,    t->momentum[0], t->momentum[1], t->momentum[2],
                               t->kinetic, t->elastic,     potential,      s->max_speed};
     at = put_numbers(at, numbers, sizeof numbers / sizeof numbers[0]);
     at += sprintf(at, ",%" PRId64 ",%" PRId64, s->pages, s->sorts);
-    for (int i = 0; i < RP_STAGE_COUNT; i++) {
+    for (int i = 0; i < s->stages; i++) {
         at = put_number(at, s->seconds[i] - g->before.seconds[i]);
     }
     at = put_number(at, writing);
@@ -251,6 +265,7 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
         const double lost[] = {e.affine, e.plastic, e.contact, e.friction, e.transfer, e.stepping};
         at = put_numbers(at, lost, sizeof lost / sizeof lost[0]);
     }
+    at = put_numbers(at, s->extra, s->extras);
     strcpy(at, "\n");
     return RP_OK;
 }
@@ -399,7 +414,8 @@ static rp_result start_new(go *g)
         return rp_file_cannot("make", path, errno);
     }
     rp_folder_path(&g->run->folder, "stats.csv", path);
-    const char *header = stats_header(g->def->world);
+    char header[LINE_MOST];
+    stats_header(g->def->world, header);
     RP_TRY(rp_file_write_all(path, header, strlen(header)));
     rp_folder_path(&g->run->folder, "forces.csv", path);
     RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
@@ -454,7 +470,9 @@ static rp_result start_again(go *g)
     rp_state_free(state);
     RP_TRY(result);
     note_other_machine(g);
-    RP_TRY(rp_table_cut(folder, "stats.csv", stats_header(g->def->world), g->run->newest_frame));
+    char header[LINE_MOST];
+    stats_header(g->def->world, header);
+    RP_TRY(rp_table_cut(folder, "stats.csv", header, g->run->newest_frame));
     RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
     RP_TRY(tidy_up(g));
     RP_TRY(write_record(g, "running"));

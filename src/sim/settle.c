@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "model/material.h"
+#include "model/sand.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -61,9 +62,7 @@ void rp_prestress_at(const rp_world *world, const rp_particles_def *def, const d
     // sideways as a layer that cannot spread, unless it would yield
     double lateral = lambda / (lambda + 2.0 * mu);
     if (material->kind == RP_SAND && weight > 0.0) {
-        const double angle = rp_hardened_angle(material->hardening_h, 0.0);
-        const double slope = material->hardening ? rp_yield_slope(material->yield_fit, angle, dim)
-                                                 : p[RP_PARAM_SLOPE];
+        const double slope = p[RP_PARAM_SLOPE];
         const double shear = sqrt((dim - 1.0) / dim);
         const double least =
             (shear - slope - material->cohesion / weight) / (shear + slope * (dim - 1.0));
@@ -84,25 +83,27 @@ void rp_prestress_at(const rp_world *world, const rp_particles_def *def, const d
 // quarter of a wave over the height.
 static double damping_rate(const rp_world *world, const double gravity[3])
 {
-    const rp_set *set = &world->set;
-    const int dim = world->def.dimension;
-    double g = 0.0, low = INFINITY, high = -INFINITY;
-    for (int a = 0; a < dim; a++) {
+    const rp_layout *l = &world->grid.layout;
+    double g = 0.0, low = INFINITY, high = -INFINITY, stiffness = 0.0;
+    for (int a = 0; a < l->dim; a++) {
         g += gravity[a] * gravity[a];
     }
-    for (rp_local p = 0; p < set->pages; p++) {
-        const rp_page *page = &rp_set_page(set)[p];
-        double y = 0.0, reach = 0.0;
-        for (int a = 0; a < dim; a++) {
-            const double along = g > 0.0 ? gravity[a] / sqrt(g) : a == 1;
-            const double cells = set->layout.cells[a];
-            y += along * set->layout.h * cells * (page->block[a] + 0.5);
-            reach += fabs(along) * 0.5 * cells * set->layout.h;
+    for (int s = 0; s < world->species_count; s++) {
+        stiffness = fmax(stiffness, world->species[s].stiffness);
+        for (rp_local p = 0; p < world->set[s].pages; p++) {
+            const rp_page *page = &rp_set_page(&world->set[s])[p];
+            double y = 0.0, reach = 0.0;
+            for (int a = 0; a < l->dim; a++) {
+                const double along = g > 0.0 ? gravity[a] / sqrt(g) : a == 1;
+                const double cells = l->cells[a];
+                y += along * l->h * cells * (page->block[a] + 0.5);
+                reach += fabs(along) * 0.5 * cells * l->h;
+            }
+            low = fmin(low, y - reach);
+            high = fmax(high, y + reach);
         }
-        low = fmin(low, y - reach);
-        high = fmax(high, y + reach);
     }
-    return high > low ? 3.14159265358979323846 * sqrt(world->stiffness) / (high - low) : 0.0;
+    return high > low ? 3.14159265358979323846 * sqrt(stiffness) / (high - low) : 0.0;
 }
 
 static void scale_velocities(rp_set *set, double scale)
@@ -126,44 +127,42 @@ static void scale_velocities(rp_set *set, double scale)
     }
 }
 
+static void damp(rp_world *world, double scale)
+{
+    for (int s = 0; s < world->species_count; s++) {
+        scale_velocities(&world->set[s], scale);
+    }
+}
+
 static rp_result settle_in_mode(rp_world *world, double seconds)
 {
     double gravity[3];
     RP_TRY(rp_world_gravity(world, gravity));
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
     for (double left = seconds; left > 0.0;) {
-        rp_matter matter;
-        rp_step step = rp_world_make_step(world, &matter);
-        rp_limit limit[RP_LIMITER_COUNT];
-        double least = fmin(world->def.dt_max, 1.0 / world->def.fps);
-        const int limits = world->solver->limits(world->solver_state, &step, limit);
-        world->stats.limiter = RP_LIMIT_MAX;
-        for (int i = 0; i < limits; i++) {
-            if (limit[i].dt < least) {
-                least = limit[i].dt;
-                world->stats.limiter = limit[i].limiter;
-            }
-        }
+        rp_step step = rp_world_make_step(world);
+        const double least = rp_world_least_limit(world, &step, 1.0 / world->def.fps);
         const double steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
         step.dt = left / steps;
         for (int a = 0; a < 3; a++) {
             step.gravity[a] = gravity[a];
         }
         RP_TRY(rp_world_solve(world, &step));
-        scale_velocities(&world->set, exp(-damping_rate(world, gravity) * step.dt));
-        left = steps > 1.0 ? left - step.dt : 0.0;
-        if (rp_set_wants_sort(&world->set)) {
+        damp(world, exp(-damping_rate(world, gravity) * step.dt));
+        left = steps > 1.0 || step.dt < left ? left - step.dt : 0.0;
+        if (rp_world_wants_sort(world)) {
             RP_TRY(rp_world_push_out(world));
             RP_TRY(rp_world_drain(world));
         }
     }
-    scale_velocities(&world->set, 0.0);
+    damp(world, 0.0);
     return RP_OK;
 }
 
 rp_result rp_world_settle(rp_world *world, double seconds)
 {
     RP_TRY(rp_world_check_steppable(world));
+    RP_TRY(rp_world_honours(world, RP_FEATURE_SETTLE));
     if (!(seconds >= 0.0 && isfinite(seconds))) {
         return rp_fail(RP_ERR_ARGUMENT, "settle: want >= 0 s, got %g", seconds);
     }

@@ -35,15 +35,17 @@ static void grow(bounds *b, const double x[3])
 
 static void grow_by_particles(bounds *b, const rp_world *world)
 {
-    const rp_set *set = &world->set;
-    const rp_page *page = rp_set_page(set);
-    for (rp_local p = 0; p < set->pages; p++) {
-        for (rp_local slot = page[p].first; slot < page[p].first + page[p].count; slot++) {
-            double x[3] = {0};
-            for (int a = 0; a < set->layout.dim; a++) {
-                x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, &page[p]);
+    for (int s = 0; s < world->species_count; s++) {
+        const rp_set *set = &world->set[s];
+        const rp_page *page = rp_set_page(set);
+        for (rp_local p = 0; p < set->pages; p++) {
+            for (rp_local slot = page[p].first; slot < page[p].first + page[p].count; slot++) {
+                double x[3] = {0};
+                for (int a = 0; a < set->layout.dim; a++) {
+                    x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, &page[p]);
+                }
+                grow(b, x);
             }
-            grow(b, x);
         }
     }
 }

@@ -11,30 +11,43 @@
 
 static rp_state_header header_of(const rp_world *world)
 {
-    const rp_set *set = &world->set;
+    const rp_layout *l = &world->grid.layout;
     rp_state_header h = {
         .magic = RP_STATE_MAGIC,
         .seed = world->def.seed,
-        .h = set->layout.h,
+        .h = l->h,
         .fps = world->def.fps,
-        .travel = set->travel,
-        .period = {set->layout.period[0], set->layout.period[1], set->layout.period[2]},
+        .period = {l->period[0], l->period[1], l->period[2]},
         .fields = world->def.fields,
-        .dim = set->layout.dim,
-        .order = set->layout.order,
-        .precision = (int32_t)set->layout.precision,
+        .dim = l->dim,
+        .order = l->order,
+        .precision = (int32_t)l->precision,
         .entries = world->registry.entries,
-        .groups = set->groups,
-        .pages = set->pages,
-        .slots = set->slots,
-        .count = set->count,
-        .doomed = set->doomed,
-        .births = set->inbox.count,
+        .species = world->species_count,
     };
-    for (int c = 0; c < RP_COL_COUNT; c++) {
-        h.columns |= (int32_t)rp_set_has(set, c) << c;
-    }
+    strncpy(h.method, world->solver->info.name, sizeof h.method - 1);
     return h;
+}
+
+static void species_of(const rp_world *world, rp_state_species out[RP_SET_LIMIT])
+{
+    memset(out, 0, RP_SET_LIMIT * sizeof *out);
+    for (int i = 0; i < world->species_count; i++) {
+        const rp_set *set = &world->set[i];
+        out[i] = (rp_state_species){
+            .travel = set->travel,
+            .groups = set->groups,
+            .pages = set->pages,
+            .slots = set->slots,
+            .count = set->count,
+            .doomed = set->doomed,
+            .births = set->inbox.count,
+        };
+        strncpy(out[i].name, world->species[i].name, sizeof out[i].name - 1);
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            out[i].columns |= (int32_t)rp_set_has(set, c) << c;
+        }
+    }
 }
 
 static void entries_of(const rp_world *world, rp_state_entry entry[RP_REGISTRY_LIMIT])
@@ -44,7 +57,7 @@ static void entries_of(const rp_world *world, rp_state_entry entry[RP_REGISTRY_L
         const rp_registry_entry *from = &world->registry.entry[i];
         RP_ASSERT(strlen(from->name) < sizeof entry[i].name);
         strcpy(entry[i].name, from->name);
-        entry[i].bytes = from->bytes;
+        entry[i].bytes = rp_registry_bytes(from);
         entry[i].columns = (uint64_t)from->columns;
     }
 }
@@ -77,7 +90,7 @@ typedef struct column_copy {
 } column_copy;
 
 typedef struct copying {
-    column_copy column[RP_COL_COUNT];
+    column_copy column[RP_SET_LIMIT * RP_COL_COUNT];
     int columns;
     int64_t pieces;
 } copying;
@@ -101,13 +114,13 @@ static void copy_piece(void *context, int64_t i, int thread)
     memcpy(column->to + at, column->from + at, left < PIECE ? left : PIECE);
 }
 
-static void put_tables(char *state, const rp_state_view *view, const rp_set *set)
+static void put_tables(char *state, const rp_state_part *part, const rp_set *set)
 {
     for (rp_local i = 0; i < set->groups; i++) {
         const rp_group *g = &rp_set_group(set)[i];
         const rp_state_group group = {
             .material = g->material, .field = g->field, .volume = g->volume, .mass = g->mass};
-        put(state, view->group_at + (size_t)i * sizeof group, &group, sizeof group);
+        put(state, part->group_at + (size_t)i * sizeof group, &group, sizeof group);
     }
     for (rp_local i = 0; i < set->pages; i++) {
         const rp_page *p = &rp_set_page(set)[i];
@@ -115,39 +128,49 @@ static void put_tables(char *state, const rp_state_view *view, const rp_set *set
                                     .field = p->field,
                                     .first = p->first,
                                     .count = p->count};
-        put(state, view->page_at + (size_t)i * sizeof page, &page, sizeof page);
+        put(state, part->page_at + (size_t)i * sizeof page, &page, sizeof page);
+    }
+}
+
+static void put_species(char *state, const rp_state_part *part, const rp_set *set, copying *slots)
+{
+    put_tables(state, part, set);
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (rp_set_has(set, c)) {
+            // whole tiles need no padding
+            add_copy(slots, state + part->slots_at[c], set->column[c].buffer.data,
+                     column_bytes(set, c, set->slots, false));
+            put(state, part->births_at[c], set->inbox.column[c].data,
+                column_bytes(set, c, set->inbox.count, true));
+        }
     }
 }
 
 rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
 {
-    const rp_set *set = &world->set;
     rp_state_header h = header_of(world);
+    rp_state_species species[RP_SET_LIMIT];
     rp_state_entry entry[RP_REGISTRY_LIMIT];
     rp_state_view view;
     *data = NULL;
+    species_of(world, species);
     entries_of(world, entry);
-    RP_TRY(rp_state_measure(&h, entry, &view));
+    RP_TRY(rp_state_measure(&h, species, entry, &view));
     h.bytes = view.bytes;
     char *state = rp_state_new(&world->given, view.bytes);
     if (state == NULL) {
         return RP_ERR_MEMORY;
     }
+    const size_t species_bytes = (size_t)h.species * sizeof *species;
     put(state, 0, &h, sizeof h);
-    put(state, sizeof h, entry, (size_t)h.entries * sizeof *entry);
+    put(state, sizeof h, species, species_bytes);
+    put(state, sizeof h + species_bytes, entry, (size_t)h.entries * sizeof *entry);
     for (int i = 0; i < h.entries; i++) {
-        put(state, view.entry_at[i], world->registry.entry[i].data, entry[i].bytes);
+        put(state, view.entry_at[i], rp_registry_data(&world->registry.entry[i]), entry[i].bytes);
     }
-    put_tables(state, &view, set);
     copying slots = {0};
-    for (int c = 0; c < RP_COL_COUNT; c++) {
-        if (rp_set_has(set, c)) {
-            // whole tiles need no padding
-            add_copy(&slots, state + view.slots_at[c], set->column[c].buffer.data,
-                     column_bytes(set, c, h.slots, false));
-            put(state, view.births_at[c], set->inbox.column[c].data,
-                column_bytes(set, c, h.births, true));
-        }
+    for (int s = 0; s < world->species_count; s++) {
+        put_species(state, &view.part[s], &world->set[s], &slots);
     }
     rp_parallel_for(world->threads, slots.pieces, 1, copy_piece, &slots);
     *data = state;
@@ -156,6 +179,52 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
 }
 
 // ---- is it a state of this world? It comes from outside: nothing in it is trusted ----
+
+static rp_result another_world(const char *what)
+{
+    return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: %s", what);
+}
+
+static rp_result check_species(const rp_world *world, const rp_state_view *view)
+{
+    rp_state_species own[RP_SET_LIMIT];
+    species_of(world, own);
+    for (int s = 0; s < world->species_count; s++) {
+        const rp_state_species *there = view->part[s].about;
+        if (memcmp(there->name, own[s].name, sizeof own[s].name) != 0) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "state: made by another world: species %d is '%.*s' there, '%s' here", s,
+                           RP_SPECIES_NAME, there->name, own[s].name);
+        }
+        // mass and volume by particle come with particles
+        const int32_t may = 1 << RP_COL_MASS | 1 << RP_COL_VOLUME;
+        if ((there->columns | may) != (own[s].columns | may)) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "state: made by another world: columns of %s are %#x there, %#x here",
+                           own[s].name, (unsigned)there->columns, (unsigned)own[s].columns);
+        }
+    }
+    return RP_OK;
+}
+
+// Everything that owners registered, by name and size; arrays may have any length.
+static rp_result check_entries(const rp_world *world, const rp_state_view *view)
+{
+    rp_state_entry own[RP_REGISTRY_LIMIT];
+    entries_of(world, own);
+    for (int i = 0; i < world->registry.entries; i++) {
+        const rp_registry_entry *entry = &world->registry.entry[i];
+        const rp_state_entry *there = &view->entry[i];
+        if (entry->buffer != NULL && there->bytes % entry->each == 0 &&
+            there->bytes / entry->each <= INT32_MAX) {
+            own[i].bytes = there->bytes;
+        }
+        if (memcmp(&own[i], there, sizeof own[i]) != 0) {
+            return another_world("it saves other things");
+        }
+    }
+    return RP_OK;
+}
 
 static rp_result check_header(const rp_world *world, const rp_state_view *view)
 {
@@ -173,8 +242,12 @@ static rp_result check_header(const rp_world *world, const rp_state_view *view)
         {"period[1] in blocks", h->period[1], own.period[1]},
         {"period[2] in blocks", h->period[2], own.period[2]},
         {"fields", h->fields, own.fields},
-        {"columns", h->columns, own.columns},
+        {"the number of species", h->species, own.species},
     };
+    if (memcmp(h->method, own.method, sizeof own.method) != 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "state: made by another method: it is %.*s there, %s here",
+                       RP_SPECIES_NAME, h->method, own.method);
+    }
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         if (same[i].state != same[i].world) {
             return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: %s is %g there, %g here",
@@ -182,15 +255,13 @@ static rp_result check_header(const rp_world *world, const rp_state_view *view)
         }
     }
     if (h->seed != own.seed) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: its seed differs");
+        return another_world("its seed differs");
     }
-    rp_state_entry entry[RP_REGISTRY_LIMIT];
-    entries_of(world, entry);
-    if (h->entries != own.entries ||
-        memcmp(entry, view->entry, (size_t)own.entries * sizeof *entry) != 0) {
-        return rp_fail(RP_ERR_ARGUMENT, "state: made by another world: it saves other things");
+    if (h->entries != own.entries) {
+        return another_world("it saves other things");
     }
-    return RP_OK;
+    RP_TRY(check_entries(world, view));
+    return check_species(world, view);
 }
 
 static rp_result check_time(const rp_world *world, const rp_state_view *view)
@@ -207,11 +278,12 @@ static rp_result check_time(const rp_world *world, const rp_state_view *view)
     return RP_OK;
 }
 
-static rp_result check_groups(const rp_world *world, const rp_state_view *view)
+static rp_result check_groups(const rp_world *world, int species, const rp_state_part *part)
 {
-    for (int32_t i = 0; i < view->header->groups; i++) {
-        const rp_state_group *g = &view->group[i];
-        if (g->material < 0 || g->material >= world->materials || g->field < 0 ||
+    for (int32_t i = 0; i < part->about->groups; i++) {
+        const rp_state_group *g = &part->group[i];
+        if (g->material < 0 || g->material >= world->materials ||
+            world->species_of[g->material] != species || g->field < 0 ||
             g->field >= world->def.fields || !(g->volume > 0.0 && isfinite(g->volume))) {
             return rp_fail(RP_ERR_ARGUMENT, "state: group %d is damaged", i);
         }
@@ -227,17 +299,17 @@ static rp_result check_groups(const rp_world *world, const rp_state_view *view)
 }
 
 // Would these pages make a set?
-static rp_result check_pages(const rp_world *world, const rp_state_view *view)
+static rp_result check_pages(const rp_world *world, const rp_state_part *part)
 {
-    const rp_state_header *h = view->header;
+    const rp_state_species *h = part->about;
     int64_t end = 0, alive = 0;
     uint64_t last_key = 0;
     int32_t last_field = -1;
     for (int32_t p = 0; p < h->pages; p++) {
-        const rp_state_page *r = &view->page[p];
+        const rp_state_page *r = &part->page[p];
         bool good = r->first % RP_LANES == 0 && r->first >= end && r->count > 0 &&
                     (int64_t)r->first + r->count <= h->slots && r->field >= 0 &&
-                    r->field < world->def.fields && (h->dim == 3 || r->block[2] == 0);
+                    r->field < world->def.fields && (world->def.dimension == 3 || r->block[2] == 0);
         for (int a = 0; a < 3; a++) {
             good = good && r->block[a] > -RP_BLOCK_LIMIT && r->block[a] < RP_BLOCK_LIMIT - 1;
         }
@@ -260,15 +332,15 @@ static rp_result check_pages(const rp_world *world, const rp_state_view *view)
 }
 
 // Every group must exist, in lanes past a page's end too: kernels index tables with it.
-static rp_result count_dead(const rp_state_view *view, const uint16_t *group, int64_t count,
+static rp_result count_dead(const rp_state_part *part, const uint16_t *group, int64_t count,
                             int64_t *dead)
 {
     *dead = 0;
     for (int64_t i = 0; i < count; i++) {
         *dead += group[i] == RP_GROUP_DEAD;
-        if (group[i] >= view->header->groups && group[i] != RP_GROUP_DEAD && group[i] != 0) {
+        if (group[i] >= part->about->groups && group[i] != RP_GROUP_DEAD && group[i] != 0) {
             return rp_fail(RP_ERR_ARGUMENT, "state: a particle of group %d, there are %d", group[i],
-                           view->header->groups);
+                           part->about->groups);
         }
     }
     return RP_OK;
@@ -276,17 +348,17 @@ static rp_result count_dead(const rp_state_view *view, const uint16_t *group, in
 
 // The dead wait for a sort, which nothing else would ask for: they must be as many as the header
 // says, and all of them particles; none is born dead.
-static rp_result check_dead(const rp_state_view *view)
+static rp_result check_dead(const rp_state_view *view, const rp_state_part *part)
 {
-    const rp_state_header *h = view->header;
-    const uint16_t *slots = rp_state_at(view, view->slots_at[RP_COL_GROUP]);
-    const uint16_t *births = rp_state_at(view, view->births_at[RP_COL_GROUP]);
+    const rp_state_species *h = part->about;
+    const uint16_t *slots = rp_state_at(view, part->slots_at[RP_COL_GROUP]);
+    const uint16_t *births = rp_state_at(view, part->births_at[RP_COL_GROUP]);
     int64_t in_slots, in_births, in_pages = 0;
-    RP_TRY(count_dead(view, slots, h->slots, &in_slots));
-    RP_TRY(count_dead(view, births, h->births, &in_births));
+    RP_TRY(count_dead(part, slots, h->slots, &in_slots));
+    RP_TRY(count_dead(part, births, h->births, &in_births));
     for (int32_t p = 0; p < h->pages; p++) {
-        for (int32_t i = 0; i < view->page[p].count; i++) {
-            in_pages += slots[view->page[p].first + i] == RP_GROUP_DEAD;
+        for (int32_t i = 0; i < part->page[p].count; i++) {
+            in_pages += slots[part->page[p].first + i] == RP_GROUP_DEAD;
         }
     }
     if (in_births != 0 || in_slots != h->doomed || in_pages != h->doomed) {
@@ -300,17 +372,17 @@ static rp_result check_dead(const rp_state_view *view)
 
 // Kernels address arenas by position, so a particle must be where its page and `travel` say it can
 // be. Beyond the limit of travel the next step sorts first, and the sort looks for itself.
-static rp_result check_positions(const rp_state_view *view)
+static rp_result check_positions(const rp_state_view *view, const rp_state_part *part)
 {
-    const rp_state_header *h = view->header;
+    const rp_state_species *h = part->about;
     const rp_layout *l = &view->layout;
-    const int32_t *fixed = rp_state_at(view, view->slots_at[RP_COL_POSITION]);
-    const double *real = rp_state_at(view, view->slots_at[RP_COL_POSITION]);
+    const int32_t *fixed = rp_state_at(view, part->slots_at[RP_COL_POSITION]);
+    const double *real = rp_state_at(view, part->slots_at[RP_COL_POSITION]);
     if (!(h->travel >= 0.0 && isfinite(h->travel))) {
         return rp_fail(RP_ERR_ARGUMENT, "state: travel of %g cells", h->travel);
     }
     for (int32_t p = 0; p < h->pages && h->travel <= RP_TRAVEL_LIMIT; p++) {
-        const rp_state_page *r = &view->page[p];
+        const rp_state_page *r = &part->page[p];
         for (int64_t slot = r->first; slot < (int64_t)r->first + r->count; slot++) {
             for (int a = 0; a < l->dim; a++) {
                 const int64_t at = ((slot / RP_LANES) * l->dim + a) * RP_LANES + slot % RP_LANES;
@@ -330,24 +402,29 @@ static rp_result check_state(const rp_world *world, const rp_state_view *view)
 {
     RP_TRY(check_header(world, view));
     RP_TRY(check_time(world, view));
-    RP_TRY(check_groups(world, view));
-    RP_TRY(check_pages(world, view));
-    RP_TRY(check_positions(view));
-    return check_dead(view);
+    for (int s = 0; s < world->species_count; s++) {
+        const rp_state_part *part = &view->part[s];
+        RP_TRY(check_groups(world, s, part));
+        RP_TRY(check_pages(world, part));
+        RP_TRY(check_positions(view, part));
+        RP_TRY(check_dead(view, part));
+    }
+    return RP_OK;
 }
 
 // ---- take it over ----
 
 // Room for everything, keeping what is there in case one of them fails.
-static rp_result make_room(rp_world *world, const rp_state_header *h)
+static rp_result make_room(rp_world *world, rp_species *species, const rp_state_species *h)
 {
-    rp_set *set = &world->set;
+    rp_set *set = species->set;
     const rp_allocator *a = &world->allocator;
-    RP_TRY(rp_world_reserve_groups(world, h->groups));
+    RP_TRY(rp_world_reserve_groups(world, species, h->groups));
     RP_TRY(rp_buffer_reserve(&set->page_buffer, a, (size_t)h->pages * sizeof(rp_page),
                              (size_t)set->pages * sizeof(rp_page), "pages"));
     for (int i = 0; i < RP_COL_COUNT; i++) {
-        if (rp_set_has(set, i)) {
+        if (h->columns >> i & 1) {
+            RP_TRY(rp_set_want(set, i));
             RP_TRY(rp_buffer_reserve(
                 &set->column[i].buffer, a, column_bytes(set, i, h->slots, false),
                 column_bytes(set, i, set->slots, false), rp_column_table[i].name));
@@ -359,6 +436,14 @@ static rp_result make_room(rp_world *world, const rp_state_header *h)
     return RP_OK;
 }
 
+static rp_result make_entry_room(const rp_registry_entry *entry, size_t bytes)
+{
+    return entry->buffer == NULL
+               ? RP_OK
+               : rp_buffer_reserve(entry->buffer, entry->allocator, bytes,
+                                   (size_t)*entry->count * entry->each, entry->name);
+}
+
 static void take(void *to, const rp_state_view *view, size_t at, size_t bytes)
 {
     if (bytes > 0) {
@@ -366,21 +451,21 @@ static void take(void *to, const rp_state_view *view, size_t at, size_t bytes)
     }
 }
 
-static void take_tables(rp_world *world, const rp_state_view *view)
+static void take_tables(rp_world *world, rp_species *species, const rp_state_part *part)
 {
-    rp_set *set = &world->set;
+    rp_set *set = species->set;
     set->groups = 0;
-    world->lightest = 0.0;
-    for (int32_t i = 0; i < view->header->groups; i++) {
-        const rp_state_group *g = &view->group[i];
+    species->lightest = 0.0;
+    for (int32_t i = 0; i < part->about->groups; i++) {
+        const rp_state_group *g = &part->group[i];
         const rp_group group = {.material = (uint16_t)g->material,
                                 .field = (uint16_t)g->field,
                                 .volume = g->volume,
                                 .mass = g->mass};
-        rp_world_put_group(world, &group);
+        rp_world_put_group(world, species, &group);
     }
-    for (int32_t i = 0; i < view->header->pages; i++) {
-        const rp_state_page *r = &view->page[i];
+    for (int32_t i = 0; i < part->about->pages; i++) {
+        const rp_state_page *r = &part->page[i];
         rp_set_page(set)[i] = (rp_page){.key = rp_block_key(r->block),
                                         .block = {r->block[0], r->block[1], r->block[2]},
                                         .field = (uint16_t)r->field,
@@ -389,26 +474,20 @@ static void take_tables(rp_world *world, const rp_state_view *view)
     }
 }
 
-static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
+static void take_species(rp_world *world, rp_species *species, const rp_state_view *view,
+                         const rp_state_part *part)
 {
-    rp_set *set = &world->set;
-    rp_state_view view;
-    RP_TRY(rp_state_view_make(data, size, &view));
-    const rp_state_header *h = view.header;
-    RP_TRY(check_state(world, &view));
-    RP_TRY(make_room(world, h));
-
-    for (int i = 0; i < world->registry.entries; i++) {
-        const rp_registry_entry *entry = &world->registry.entry[i];
-        take(entry->data, &view, view.entry_at[i], entry->bytes);
-    }
-    take_tables(world, &view);
+    rp_set *set = species->set;
+    const rp_state_species *h = part->about;
+    take_tables(world, species, part);
     for (int i = 0; i < RP_COL_COUNT; i++) {
-        if (rp_set_has(set, i)) {
-            take(set->column[i].buffer.data, &view, view.slots_at[i],
+        if (h->columns >> i & 1) {
+            take(set->column[i].buffer.data, view, part->slots_at[i],
                  column_bytes(set, i, h->slots, false));
-            take(set->inbox.column[i].data, &view, view.births_at[i],
+            take(set->inbox.column[i].data, view, part->births_at[i],
                  column_bytes(set, i, h->births, true));
+        } else {
+            set->column[i].comps = 0; // mass and volume by particle, which the state has not
         }
     }
     set->pages = h->pages;
@@ -421,6 +500,30 @@ static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
         rp_buffer_free(&set->inbox.column[i], &world->allocator);
     }
     rp_set_mark_mixed(set);
+}
+
+static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
+{
+    rp_state_view view;
+    RP_TRY(rp_state_view_make(data, size, &view));
+    RP_TRY(check_state(world, &view));
+    for (int s = 0; s < world->species_count; s++) {
+        RP_TRY(make_room(world, &world->species[s], view.part[s].about));
+    }
+    for (int i = 0; i < world->registry.entries; i++) {
+        RP_TRY(make_entry_room(&world->registry.entry[i], view.entry[i].bytes));
+    }
+
+    for (int i = 0; i < world->registry.entries; i++) {
+        const rp_registry_entry *entry = &world->registry.entry[i];
+        take(rp_registry_data(entry), &view, view.entry_at[i], view.entry[i].bytes);
+        if (entry->buffer != NULL) {
+            *entry->count = (rp_local)(view.entry[i].bytes / entry->each);
+        }
+    }
+    for (int s = 0; s < world->species_count; s++) {
+        take_species(world, &world->species[s], &view, &view.part[s]);
+    }
     world->grid.pages = 0; // built again by the next step
     world->failed = false;
     return RP_OK;

@@ -7,19 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *rp_limiter_name(rp_limiter limiter)
-{
-    static const char *const names[RP_LIMITER_COUNT] = {"none",     "frame",   "dt_max",  "speed",
-                                                        "gradient", "elastic", "collider"};
-    return limiter >= 0 && limiter < RP_LIMITER_COUNT ? names[limiter] : "?";
-}
-
-const char *rp_stage_name(rp_stage stage)
-{
-    static const char *const names[RP_STAGE_COUNT] = {"sort", "p2g", "grid", "g2p"};
-    return stage >= 0 && stage < RP_STAGE_COUNT ? names[stage] : "?";
-}
-
 double rp_world_time(const rp_world *world)
 {
     return ((double)world->time.frame + world->time.part) / world->def.fps;
@@ -28,28 +15,36 @@ double rp_world_time(const rp_world *world)
 // Where particles are, with room for what they move between sorts.
 static void particle_box(const rp_world *world, double lower[3], double upper[3])
 {
-    const rp_layout *l = &world->set.layout;
+    const rp_layout *l = &world->grid.layout;
     for (int a = 0; a < 3; a++) {
         lower[a] = INFINITY;
         upper[a] = -INFINITY;
     }
-    for (rp_local p = 0; p < world->set.pages; p++) {
-        const int32_t *block = rp_set_page(&world->set)[p].block;
-        for (int a = 0; a < l->dim; a++) {
-            lower[a] = fmin(lower[a], l->h * (block[a] * l->cells[a] - 2));
-            upper[a] = fmax(upper[a], l->h * ((block[a] + 1) * l->cells[a] + 4));
+    for (int s = 0; s < world->species_count; s++) {
+        const rp_set *set = &world->set[s];
+        for (rp_local p = 0; p < set->pages; p++) {
+            const int32_t *block = rp_set_page(set)[p].block;
+            for (int a = 0; a < l->dim; a++) {
+                lower[a] = fmin(lower[a], l->h * (block[a] * l->cells[a] - 2));
+                upper[a] = fmax(upper[a], l->h * ((block[a] + 1) * l->cells[a] + 4));
+            }
         }
-    }
-    for (rp_local i = 0; i < world->set.inbox.count; i++) {
-        for (int a = 0; a < l->dim; a++) {
-            const double x = *(double *)rp_set_birth(&world->set, RP_COL_POSITION, i, a);
-            lower[a] = fmin(lower[a], x - 2.0 * l->h);
-            upper[a] = fmax(upper[a], x + 2.0 * l->h);
+        for (rp_local i = 0; i < set->inbox.count; i++) {
+            for (int a = 0; a < l->dim; a++) {
+                const double x = *(double *)rp_set_birth(set, RP_COL_POSITION, i, a);
+                lower[a] = fmin(lower[a], x - 2.0 * l->h);
+                upper[a] = fmax(upper[a], x + 2.0 * l->h);
+            }
         }
     }
     if (l->dim == 2) {
         lower[2] = upper[2] = 0.0;
     }
+}
+
+static void limited_by(rp_world *world, const char *name)
+{
+    snprintf(world->stats.limiter, sizeof world->stats.limiter, "%s", name);
 }
 
 // A collider must not jump over particles. Motions may be anything, so the step is tried and made
@@ -74,29 +69,35 @@ static rp_result bound_by_colliders(rp_world *world, double floor, double *least
             break;
         }
         *least = fmax(floor, *least * fmax(0.5, 0.999 * cell / way));
-        world->stats.limiter = RP_LIMIT_COLLIDER;
+        limited_by(world, "collider");
     }
     return RP_OK;
 }
 
-rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
+double rp_world_least_limit(rp_world *world, const rp_step *step, double most)
 {
-    rp_limit limit[RP_LIMITER_COUNT];
+    rp_limit limit[RP_LIMITS_MOST];
     const int limits = world->solver->limits(world->solver_state, step, limit);
-    const double left = (1.0 - world->time.part) / world->def.fps;
-    double least = world->def.dt_max;
-    world->stats.limiter = RP_LIMIT_MAX;
+    double least = fmin(world->def.dt_max, most);
+    limited_by(world, "dt_max");
     for (int i = 0; i < limits; i++) {
         if (limit[i].dt < least) {
             least = limit[i].dt;
-            world->stats.limiter = limit[i].limiter;
+            limited_by(world, limit[i].name);
         }
     }
+    return least;
+}
+
+rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
+{
+    const double left = (1.0 - world->time.part) / world->def.fps;
+    double least = rp_world_least_limit(world, step, INFINITY);
     const double floor = least / 64.0;
     least = fmin(least, left);
     RP_TRY(bound_by_colliders(world, floor, &least));
     if (least >= left && world->time.part == 0.0) {
-        world->stats.limiter = RP_LIMIT_FRAME;
+        limited_by(world, "frame");
     }
     // rounding must not cost a whole step
     *steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
@@ -123,22 +124,19 @@ rp_result rp_world_gravity(const rp_world *world, double out[3])
     return RP_OK;
 }
 
-rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
+rp_step rp_world_make_step(rp_world *world)
 {
-    *matter = (rp_matter){.law = world->laws,
-                          .group = world->group_reals.data,
-                          .group_law = world->group_laws.data,
-                          .stiffness = world->stiffness,
-                          .lightest = world->lightest};
     return (rp_step){
-        .set = &world->set,
-        .sets = 1,
+        .species = world->species,
+        .set = world->set,
+        .species_count = world->species_count,
         .grid = &world->grid,
         .kernels = world->kernels,
+        .law = world->laws,
         .collider = world->collider,
         .colliders = world->colliders,
         .load = world->step_load,
-        .matter = matter,
+        .option = world->def.option,
         .transfer = world->def.transfer,
         .gradient = world->def.gradient,
         .flip = world->def.flip,
@@ -157,12 +155,20 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
     };
 }
 
+bool rp_world_wants_sort(const rp_world *world)
+{
+    bool wants = false;
+    for (int s = 0; s < world->species_count; s++) {
+        wants = wants || rp_set_wants_sort(&world->set[s]);
+    }
+    return wants;
+}
+
 static rp_failure failure_of(const rp_world *world, double dt)
 {
-    return (rp_failure){.particle = RP_NO_PARTICLE,
-                        .step = world->time.step,
-                        .dt = dt,
-                        .limiter = world->stats.limiter};
+    rp_failure f = {.particle = RP_NO_PARTICLE, .step = world->time.step, .dt = dt};
+    memcpy(f.limiter, world->stats.limiter, sizeof f.limiter);
+    return f;
 }
 
 // What the step gave to colliders, and at the end of a frame the mean of it.
@@ -225,15 +231,16 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
     memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
     rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
+    const double wanted = step->dt;
     const rp_result result = world->solver->step(world->solver_state, step);
+    RP_ASSERT(result != RP_OK || (step->dt > 0.0 && step->dt <= wanted));
     // a particle that has gone where no grid can be will not come back
     world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
     if (result == RP_ERR_LIMIT) {
         char sentence[512];
         snprintf(sentence, sizeof sentence, "%s", rp_last_error());
         return rp_fail(RP_ERR_DIVERGED, "%s; before step %lld of dt %g s, bounded by %s", sentence,
-                       (long long)world->time.step, step->dt,
-                       rp_limiter_name(world->stats.limiter));
+                       (long long)world->time.step, step->dt, world->stats.limiter);
     }
     if (result == RP_OK && world->def.energy) {
         const funds after = count_funds(world, step->gravity);
@@ -251,8 +258,7 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
     RP_TRY(rp_world_pour(world));
-    rp_matter matter;
-    rp_step step = rp_world_make_step(world, &matter);
+    rp_step step = rp_world_make_step(world);
     RP_TRY(rp_world_gravity(world, step.gravity));
     double steps;
     RP_TRY(rp_world_choose_dt(world, &step, &steps));
@@ -260,12 +266,16 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
         world->failed = true;
         world->failure = failure_of(world, step.dt);
         return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,
-                       rp_limiter_name(world->stats.limiter));
+                       world->stats.limiter);
     }
 
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
+    // a solver may do a shorter step than it was asked for; then the frame does not end here, and
+    // what is left of it is cut anew
+    const double wanted = step.dt;
     RP_TRY(rp_world_solve(world, &step));
-    const bool frame_ends = steps == 1.0, settle = frame_ends || rp_set_wants_sort(&world->set);
+    const bool frame_ends = steps == 1.0 && step.dt == wanted;
+    const bool settle = frame_ends || rp_world_wants_sort(world);
     const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;
     note_loads(world, frame_ends);
     if (frame_ends) {
@@ -297,8 +307,7 @@ rp_result rp_world_prepare(rp_world *world)
     for (int i = 0; i < world->colliders; i++) {
         world->load[i].pose = rp_collider_pose(&world->collider[i]);
     }
-    rp_matter matter;
-    rp_step step = rp_world_make_step(world, &matter);
+    rp_step step = rp_world_make_step(world);
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = world->solver->prepare(world->solver_state, &step);
     rp_float_mode_leave(mode);
@@ -331,11 +340,14 @@ void rp_world_stats(const rp_world *world, rp_stats *out)
     out->time = rp_world_time(world);
     out->max_speed = fmax(out->max_speed, world->newborn_speed);
     out->max_gradient = fmax(out->max_gradient, world->newborn_gradient);
-    out->particles = world->set.count + world->set.inbox.count - world->set.doomed;
-    out->pages = world->set.pages;
     out->node_pages = world->grid.pages;
     out->memory = rp_grid_bytes(&world->grid);
-    for (int c = 0; c < RP_COL_COUNT; c++) {
-        out->memory += world->set.column[c].buffer.bytes + world->set.inbox.column[c].bytes;
+    for (int i = 0; i < world->species_count; i++) {
+        const rp_set *set = &world->set[i];
+        out->particles += set->count + set->inbox.count - set->doomed;
+        out->pages += set->pages;
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            out->memory += set->column[c].buffer.bytes + set->inbox.column[c].bytes;
+        }
     }
 }

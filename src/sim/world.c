@@ -119,11 +119,56 @@ static rp_result choose_kernels(rp_world *world)
                    name != NULL ? name : "");
 }
 
-// What every world keeps; materials add to it.
-static unsigned first_columns(const rp_world_def *def)
+rp_result rp_world_honours(const rp_world *world, rp_feature feature)
 {
-    const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
-    return 1u << RP_COL_VELOCITY | 1u << RP_COL_STRAIN | affine;
+    char remark[8];
+    const rp_method_info *method = &world->solver->info;
+    return method->regard[feature] == RP_IMPOSSIBLE
+               ? rp_method_check(method, 1ull << feature, remark, sizeof remark)
+               : RP_OK;
+}
+
+// The method, its options, and what it needs of this world.
+static rp_result choose_method(rp_world *world)
+{
+    rp_world_def *def = &world->def;
+    const rp_method_info *method;
+    RP_TRY(rp_method_named(def->method != NULL ? def->method : "explicit", &method));
+    world->solver = rp_solver_find(method->name);
+    def->method = method->name;
+    if (!def->options) {
+        rp_properties_reset(method->option, method->options, def->option);
+    }
+    RP_TRY(rp_properties_check(method->option, method->options, def->option, method->name));
+    if (world->solver->check != NULL) {
+        RP_TRY(world->solver->check(def));
+    }
+    const bool asked[RP_FEATURE_COUNT] = {
+        [RP_FEATURE_ACCELERATION] = def->acceleration.call != NULL,
+        [RP_FEATURE_ENERGY] = def->energy,
+        [RP_FEATURE_PERIODIC] = def->period[0] > 0 || def->period[1] > 0 || def->period[2] > 0,
+        [RP_FEATURE_TWO_DIMENSIONS] = def->dimension == 2,
+        [RP_FEATURE_DOUBLE] = def->precision == RP_DOUBLE,
+    };
+    for (int f = 0; f < RP_FEATURE_COUNT; f++) {
+        RP_TRY(asked[f] ? rp_world_honours(world, (rp_feature)f) : RP_OK);
+    }
+    world->solver->needs(def, &world->needs);
+    if (!(world->needs.orders >> def->order & 1)) {
+        return rp_fail(RP_ERR_UNSUPPORTED, "world.order: method %s cannot use splines of order %d",
+                       method->name, def->order);
+    }
+    rp_stats *stats = &world->stats;
+    while (stats->stages < RP_STAGE_LIMIT && world->solver->stage[stats->stages] != NULL) {
+        stats->stage[stats->stages] = world->solver->stage[stats->stages];
+        stats->stages++;
+    }
+    while (stats->extras < RP_EXTRA_LIMIT && world->solver->extra[stats->extras] != NULL) {
+        stats->extra_name[stats->extras] = world->solver->extra[stats->extras];
+        stats->extras++;
+    }
+    strcpy(stats->limiter, "none");
+    return RP_OK;
 }
 
 // Wall-clock times are not state: two equal runs save equal bytes.
@@ -148,7 +193,7 @@ static void register_state(rp_world *world)
     }
     rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
     rp_registry_add(r, "stats/dt", &stats->dt, sizeof stats->dt);
-    rp_registry_add(r, "stats/limiter", &stats->limiter, sizeof stats->limiter);
+    rp_registry_add(r, "stats/limiter", stats->limiter, sizeof stats->limiter);
     rp_registry_add(r, "stats/max_speed", &stats->max_speed, sizeof(double));
     rp_registry_add(r, "stats/max_gradient", &stats->max_gradient, sizeof(double));
     rp_registry_add(r, "stats/dropped_momentum", &stats->dropped_momentum, sizeof(double));
@@ -168,16 +213,15 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     world->allocator = def->memory > 0 ? rp_limited_allocator(&world->limited, a, def->memory) : *a;
     a = &world->allocator;
     world->threads = def->threads > 0 ? def->threads : rp_default_threads();
-    world->solver = rp_solver_find("explicit");
     rp_scratch_init(&world->scratch, a);
-    rp_result result = choose_kernels(world);
+    rp_result result = choose_method(world);
+    result = result == RP_OK ? choose_kernels(world) : result;
     if (result == RP_OK) {
-        result = world->solver->create(def, a, &world->solver_state);
+        result = world->solver->create(&world->def, a, &world->solver_state);
     }
     if (result == RP_OK) {
         const rp_layout layout = rp_layout_make(def);
-        rp_set_init(&world->set, &layout, first_columns(def), a);
-        rp_grid_init(&world->grid, &layout, world->solver->channels(def), a);
+        rp_grid_init(&world->grid, &layout, world->needs.channels, a);
         world->solver->state(world->solver_state, &world->registry);
         register_state(world);
         *out = world;
@@ -195,16 +239,19 @@ void rp_world_destroy(rp_world *world)
     const rp_allocator given = world->given, *a = &world->allocator;
     if (world->solver_state != NULL) {
         world->solver->destroy(world->solver_state, a);
-        rp_set_free(&world->set);
         rp_grid_free(&world->grid);
+    }
+    for (int s = 0; s < world->species_count; s++) {
+        rp_set_free(&world->set[s]);
+        rp_buffer_free(&world->species[s].group_reals, a);
+        rp_buffer_free(&world->species[s].group_doubles, a);
+        rp_buffer_free(&world->species[s].group_laws, a);
     }
     for (int i = 0; i < world->colliders; i++) {
         rp_shape_release(world->collider[i].shape);
     }
     rp_pour_free(world);
     rp_plan_free(world);
-    rp_buffer_free(&world->group_reals, a);
-    rp_buffer_free(&world->group_laws, a);
     rp_scratch_free(&world->scratch);
     rp_delete(&given, world, sizeof *world);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/grid.h"
+#include "core/species.h"
 #include "solver/solver.h"
 
 enum {
@@ -12,12 +13,14 @@ enum {
     RP_SINK_LIMIT = 64
 };
 
-// Particles per block of a world that is only planned: open addressing, count 0 is free.
+// Particles per block of a world that is only planned: open addressing, where neither is any place
+// is free.
 typedef struct rp_plan_block {
     uint64_t key;
     int32_t block[3];
-    uint16_t field;
+    uint16_t species, field;
     int64_t count;
+    int64_t pending;       // counted, but their volume is not known yet
     double x[3];           // of one of them [m]
     double volume, coarse; // of all of them, and of the largest of them [m^d]
     double mass;           // of all of them [kg]
@@ -65,9 +68,11 @@ struct rp_world {
     rp_limited limited;
     rp_allocator allocator; // the given one, within the limit if there is one
     const rp_kernels *kernels;
-    const rp_law *laws;
+    const rp_law *const *laws;
     const rp_solver *solver;
+    rp_needs needs;
     rp_material_def material[RP_MATERIAL_LIMIT];
+    uint8_t species_of[RP_MATERIAL_LIMIT]; // number of each material's species
     int materials;
     rp_collider collider[RP_COLLIDER_LIMIT];
     int colliders;
@@ -78,12 +83,10 @@ struct rp_world {
     rp_domain domain;
     int threads;
 
-    // what kernels read of the groups, kept beside set.group
-    rp_buffer group_reals, group_laws;
-    double stiffness, lightest;
-
     // state
-    rp_set set;
+    rp_set set[RP_SET_LIMIT]; // of the species
+    rp_species species[RP_SET_LIMIT];
+    int species_count; // grows with the first material of each
     rp_grid grid;
     void *solver_state;
     rp_time time;
@@ -103,12 +106,35 @@ struct rp_world {
     rp_plan_table plan; // of a world that only counts
 };
 
-// Room for this many groups in all, then one group more, which cannot fail.
-rp_result rp_world_reserve_groups(rp_world *world, int groups);
-uint16_t rp_world_put_group(rp_world *world, const rp_group *group);
+// The species that particles of a material belong to.
+rp_species *rp_world_species_of(rp_world *world, rp_material material);
+// Can the world's method do this? A sentence when it cannot.
+rp_result rp_world_honours(const rp_world *world, rp_feature feature);
 
-// Births from outside of fill.c: `count` particles of one volume, at rest in every column but
-// these.
+// Room for this many groups of a species in all, then one group more, which cannot fail.
+rp_result rp_world_reserve_groups(rp_world *world, rp_species *species, int groups);
+uint16_t rp_world_put_group(rp_world *world, rp_species *species, const rp_group *group);
+// The group of these particles: a new one, or an old one that is the same. All or nothing.
+rp_result rp_world_add_group(rp_world *world, rp_material material, int field, double volume,
+                             uint16_t *index);
+
+// What a particle is born with; the rest is neutral.
+typedef struct rp_birth {
+    const double *x, *v;    // [3]
+    const double *gradient; // [3][3]; NULL: none
+    const double *strain;   // [6]; NULL: none
+} rp_birth;
+rp_result rp_world_check_target(const rp_world *world, const char *what, uint32_t cookie,
+                                rp_material material, int field);
+// Particles that have not stepped yet bound the next step, too.
+void rp_world_note_newborn(rp_world *world, const double v[3], const double *gradient);
+// One particle into the inbox, `index` places beyond its count; rp_world_end_births() gives all of
+// them their group.
+void rp_world_put_birth(rp_world *world, const rp_species *species, rp_local index,
+                        const rp_birth *birth);
+void rp_world_end_births(rp_world *world, const rp_species *species, rp_local count,
+                         uint16_t group);
+// `count` particles of one volume, at rest in every column but these.
 rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, double volume,
                               const double (*position)[3], const double velocity[3],
                               rp_local count);
@@ -122,19 +148,24 @@ void rp_pour_free(rp_world *world);
 // Put back what has sunk into colliders, at the end of a step.
 rp_result rp_world_push_out(rp_world *world);
 
-// One particle that a plan counts.
-rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field,
-                        double volume);
+// One particle that a plan counts; then the volume of all of them, or nothing of it.
+rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field);
+void rp_plan_commit(rp_world *world, rp_material material, double volume);
+void rp_plan_drop(rp_world *world);
 void rp_plan_free(rp_world *world);
 
 double rp_world_time(const rp_world *world);
 rp_result rp_world_gravity(const rp_world *world, double out[3]);
 // All that a solver may see of this world; the length of the step is not chosen yet.
-rp_step rp_world_make_step(rp_world *world, rp_matter *matter);
+rp_step rp_world_make_step(rp_world *world);
 // Kinetic energy of what APIC carries besides velocities [J].
 double rp_world_affine(const rp_world *world);
+// The least of the solver's limits, of dt_max and of `most` [s]; stats say which.
+double rp_world_least_limit(rp_world *world, const rp_step *step, double most);
 // Take the step with the solver and note what came of it, time apart.
 rp_result rp_world_solve(rp_world *world, rp_step *step);
+// Must any species be sorted before the next step?
+bool rp_world_wants_sort(const rp_world *world);
 // Refuses planned and failed worlds.
 rp_result rp_world_check_steppable(const rp_world *world);
 // The strain of a particle that carries what lies above it, see RP_PRESTRESS_K0.

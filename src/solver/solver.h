@@ -4,7 +4,9 @@
 
 #include "collide/collider.h"
 #include "core/registry.h"
+#include "core/species.h"
 #include "kernel/kernels.h"
+#include "repose/method.h"
 
 // Time is kept as whole frames and a part of the next: t = (frame + part) / fps. The last step of a
 // frame sets part to exactly 0.
@@ -15,18 +17,20 @@ typedef struct rp_time {
 
 // A named bound on the step.
 typedef struct rp_limit {
-    rp_limiter limiter;
-    double dt; // [s]
+    const char *name; // as stats.csv shows it; within RP_LIMIT_NAME
+    double dt;        // [s]
 } rp_limit;
+enum { RP_LIMITS_MOST = 8 };
 
-// What the particles of a set are made of, as kernels read it; constant once added.
-typedef struct rp_matter {
-    const rp_law *law;        // [RP_LAW_COUNT] of this world's variant; NULL: no stress
-    const void *group;        // real[groups][RP_GROUP_REALS]; NULL: no mass
-    const uint8_t *group_law; // [groups]
-    double stiffness;         // largest (d lambda + 2 mu) / rho of any material [m^2/s^2]
-    double lightest;          // least particle mass of any group [kg]
-} rp_matter;
+// What a solver wants of the world around it.
+typedef struct rp_needs {
+    unsigned columns; // of every species with mass, besides those of laws: 1u << rp_column_id
+    int channels;     // of the grid
+    unsigned orders;  // splines it can work with: 1u << order
+    int per_cell;     // particles in a cell that it must have; 0: any
+    bool grid;        // particles and nodes exchange: pages have arenas
+    bool push_out;    // what has sunk into colliders is put back for it
+} rp_needs;
 
 // Energies that a step passes through [J]: what sim makes the account of rp_energy from.
 typedef struct rp_ledger {
@@ -39,14 +43,16 @@ typedef struct rp_ledger {
 
 // All that a solver may see.
 typedef struct rp_step {
-    rp_set *set;
-    int sets;
+    rp_species *species; // [species_count]
+    rp_set *set;         // those of the species, one after the other
+    int species_count;
     rp_grid *grid;
     const rp_kernels *kernels;
+    const rp_law *const *law; // [RP_MATERIAL_KINDS] of this world's variant
     const rp_collider *collider;
     int colliders;
-    double (*load)[6]; // [collider]: a step adds the momentum and angular momentum it gave to each
-    const rp_matter *matter; // [sets]
+    double (*load)[6];  // [collider]: a step adds the momentum and angular momentum it gave to each
+    const void *option; // the struct that the solver's properties describe, checked
     rp_transfer transfer;
     rp_gradient gradient;
     double flip, cfl;
@@ -62,23 +68,34 @@ typedef struct rp_step {
     rp_ledger *ledger;   // to be filled in; NULL: nobody asks
     rp_failure *failure; // filled in by a step that returns RP_ERR_DIVERGED
     rp_time time;
-    double dt; // [s]
+    // [s]; a solver that could only do a shorter step, or tried again with one, leaves what it did
+    double dt;
 } rp_step;
 
 typedef struct rp_solver {
-    const char *name; // what a scene writes
+    // Name, options, and what it makes of what scenes ask. Whatever a scene says is looked up here;
+    // solvers see nothing that they have not honoured
+    rp_method_info info;
+    // Named parts of a step, in order: stats->seconds[i] is the time spent in part i
+    const char *stage[RP_STAGE_LIMIT];
+    // Numbers of the last step that stats.csv, `info` and the page show, name and unit in one such
+    // as "iterations" or "residual_m_s": stats->extra[i]
+    const char *extra[RP_EXTRA_LIMIT];
+    // Beyond the table: what only shows when def and options are taken together; NULL: nothing
+    rp_result (*check)(const rp_world_def *def);
+    void (*needs)(const rp_world_def *def, rp_needs *needs);
     rp_result (*create)(const rp_world_def *def, const rp_allocator *a, void **state);
-    // channels the grid must have
-    int (*channels)(const rp_world_def *def);
-    // named bounds on the next step; sim takes the least
-    int (*limits)(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT]);
+    // named bounds on the next step; sim takes the least. @return how many
+    int (*limits)(void *state, const rp_step *step, rp_limit out[RP_LIMITS_MOST]);
     // sort particles and build the grid where the next step would have to
     rp_result (*prepare)(void *state, rp_step *step);
+    // One step of step->dt. Particles may go any number of cells: who moves them says so by
+    // rp_set_travelled(), and the next step sorts
     rp_result (*step)(void *state, rp_step *step);
     // what to save besides particles
     void (*state)(void *state, rp_registry *registry);
     void (*destroy)(void *state, const rp_allocator *a);
 } rp_solver;
 
-// NULL when there is no such method.
+// The solver of a method. NULL when there is no such method, or it is not built.
 const rp_solver *rp_solver_find(const char *name);

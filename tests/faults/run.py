@@ -33,7 +33,7 @@ FIRST = {
     "src/sim": ["foresee", "plan", "physics/resting", "physics/pouring"],
     "src/scene": ["motion", "scene"],
     "src/view": ["view", "view_frames"],
-    "src/model": ["hencky", "drucker_prager", "material", "transfer"],
+    "src/model": ["elastic", "sand", "material", "transfer"],
 }
 
 P2G, G2P = "src/kernel/p2g.c", "src/kernel/g2p.c"
@@ -43,7 +43,7 @@ SORT, SET, BUILD, LAYOUT = "src/core/sort.c", "src/core/set.h", "src/core/grid.c
 COLLIDER = "src/collide/collider.c"
 STEP, PUSH, POUR = "src/sim/step.c", "src/sim/push_out.c", "src/sim/pour.c"
 MOTION = "src/scene/motion.c"
-SAND, HENCKY = "src/model/drucker_prager.c", "src/model/hencky.c"
+SAND, HENCKY = "src/model/sand.c", "src/model/elastic.c"
 TRIAL, SERIES = "src/model/hencky.h", "src/model/sym.h"
 MESSAGE, GATE, LATTICE = "src/view/message.c", "src/view/gate.c", "src/view/lattice.c"
 FRAMES = "src/view/frames.c"

@@ -55,6 +55,11 @@ rp_world *frame_world(int dimension, rp_precision precision, int order, frame_wo
     must(rp_world_create(&def, &world));
     if (kind != FRAME_EMPTY) {
         add_sand_and_rubber(world, def.dx, size);
+    } else {
+        // a species, and nobody of it
+        const rp_material_def sand = rp_default_sand_def();
+        rp_material material;
+        must(rp_world_add_material(world, &sand, &material));
     }
     if (kind == FRAME_CALM || kind == FRAME_PENDING) {
         must(rp_world_run_frame(world));

@@ -8,7 +8,8 @@ int law_variants(law_variant out[LAW_VARIANTS])
     for (int isa = 0; isa < RP_ISA_COUNT; isa++) {
         for (int dim = 2; dim <= 3; dim++) {
             for (int bits = 32; bits <= 64; bits += 32) {
-                const rp_law *laws = rp_isa_supported(isa) ? rp_laws_find(dim, bits, isa) : NULL;
+                const rp_law *const *laws =
+                    rp_isa_supported(isa) ? rp_laws_find(dim, bits, isa) : NULL;
                 if (laws != NULL) {
                     out[count++] =
                         (law_variant){laws, dim, bits, isa, bits == 32 ? 0x1p-24 : 0x1p-53};
@@ -38,6 +39,7 @@ typedef struct tile_memory {
     _Alignas(64) double strain[6][RP_LANES];
     _Alignas(64) double hardening[RP_LANES];
     _Alignas(64) double volume_gain[RP_LANES];
+    _Alignas(64) double volume_ratio[RP_LANES], rate[6][RP_LANES], consolidation[RP_LANES];
     _Alignas(64) double stress[6][RP_LANES];
 } tile_memory;
 
@@ -68,41 +70,59 @@ static rp_law_tile fill(const law_variant *v, tile_memory *m, const law_lane lan
         }
         for (int k = 0; k < components; k++) {
             put(v, m->strain, k, i, lane[i].strain[k]);
+            put(v, m->rate, k, i, lane[i].rate[k]);
         }
         put(v, m->density, 0, i, lane[i].density);
         put(v, m->hardening, 0, i, lane[i].hardening);
         put(v, m->volume_gain, 0, i, lane[i].volume_gain);
+        put(v, m->volume_ratio, 0, i, lane[i].volume_ratio);
+        put(v, m->consolidation, 0, i, lane[i].consolidation);
     }
-    return (rp_law_tile){m->parameter, m->increment, m->density,
-                         m->strain,    m->hardening, m->volume_gain};
+    return (rp_law_tile){.parameter = m->parameter,
+                         .increment = m->increment,
+                         .density = m->density,
+                         .dt = 1.0,
+                         .column = {[RP_COL_STRAIN] = m->strain,
+                                    [RP_COL_HARDENING] = m->hardening,
+                                    [RP_COL_VOLUME_GAIN] = m->volume_gain,
+                                    [RP_COL_VOLUME_RATIO] = m->volume_ratio,
+                                    [RP_COL_RATE] = m->rate,
+                                    [RP_COL_CONSOLIDATION] = m->consolidation}};
 }
 
-void law_update(const law_variant *v, rp_law_id law, law_lane lane[RP_LANES], law_columns columns)
+void law_update(const law_variant *v, rp_material_kind law, law_lane lane[RP_LANES],
+                law_columns columns)
 {
     tile_memory m;
     rp_law_tile tile = fill(v, &m, lane);
     if (!(columns & LAW_WITH_HARDENING)) {
-        tile.hardening = NULL;
+        tile.column[RP_COL_HARDENING] = NULL;
     }
     if (!(columns & LAW_WITH_GAIN)) {
-        tile.volume_gain = NULL;
+        tile.column[RP_COL_VOLUME_GAIN] = NULL;
     }
-    v->laws[law].update(&tile);
+    if (!(columns & LAW_WITH_RATE)) {
+        tile.column[RP_COL_RATE] = NULL;
+    }
+    v->laws[law]->update(&tile);
     for (int i = 0; i < RP_LANES; i++) {
         for (int k = 0; k < (v->dim == 2 ? 3 : 6); k++) {
             lane[i].strain[k] = get(v, m.strain, k, i);
+            lane[i].rate[k] = get(v, m.rate, k, i);
         }
         lane[i].hardening = get(v, m.hardening, 0, i);
         lane[i].volume_gain = get(v, m.volume_gain, 0, i);
+        lane[i].volume_ratio = get(v, m.volume_ratio, 0, i);
+        lane[i].consolidation = get(v, m.consolidation, 0, i);
     }
 }
 
-void law_stress(const law_variant *v, rp_law_id law, const law_lane lane[RP_LANES],
+void law_stress(const law_variant *v, rp_material_kind law, const law_lane lane[RP_LANES],
                 double out[RP_LANES][6])
 {
     tile_memory m;
     const rp_law_tile tile = fill(v, &m, lane);
-    v->laws[law].stress(&tile, m.stress);
+    v->laws[law]->stress(&tile, m.stress);
     for (int i = 0; i < RP_LANES; i++) {
         for (int k = 0; k < (v->dim == 2 ? 3 : 6); k++) {
             out[i][k] = get(v, m.stress, k, i);
@@ -110,7 +130,18 @@ void law_stress(const law_variant *v, rp_law_id law, const law_lane lane[RP_LANE
     }
 }
 
-void law_update_one(const law_variant *v, rp_law_id law, law_lane *lane, law_columns columns)
+void law_energy(const law_variant *v, rp_material_kind law, const law_lane lane[RP_LANES],
+                double out[RP_LANES])
+{
+    tile_memory m;
+    const rp_law_tile tile = fill(v, &m, lane);
+    v->laws[law]->energy(&tile, m.stress);
+    for (int i = 0; i < RP_LANES; i++) {
+        out[i] = get(v, m.stress, 0, i);
+    }
+}
+
+void law_update_one(const law_variant *v, rp_material_kind law, law_lane *lane, law_columns columns)
 {
     law_lane all[RP_LANES];
     for (int i = 0; i < RP_LANES; i++) {
@@ -120,7 +151,7 @@ void law_update_one(const law_variant *v, rp_law_id law, law_lane *lane, law_col
     *lane = all[0];
 }
 
-void law_stress_one(const law_variant *v, rp_law_id law, const law_lane *lane, double out[6])
+void law_stress_one(const law_variant *v, rp_material_kind law, const law_lane *lane, double out[6])
 {
     law_lane all[RP_LANES];
     double stress[RP_LANES][6];

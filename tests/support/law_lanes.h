@@ -2,9 +2,10 @@
 #pragma once
 
 #include "model/law.h"
+#include "model/sand.h"
 
 typedef struct law_variant {
-    const rp_law *laws;
+    const rp_law *const *laws;
     int dim, bits, isa;
     double unit; // round-off: 2^-24 in single, 2^-53 in double
 } law_variant;
@@ -20,23 +21,32 @@ typedef struct law_lane {
     double density;
     double strain[6];
     double hardening, volume_gain;
+    double volume_ratio, rate[6], consolidation;
 } law_lane;
 
 typedef enum law_columns {
     LAW_STRAIN_ONLY = 0,
     LAW_WITH_HARDENING = 1,
     LAW_WITH_GAIN = 2,
-    LAW_WITH_ALL = 3
+    LAW_WITH_ALL = 3,
+    LAW_WITH_RATE = 4
 } law_columns;
 
-// One update of sixteen particles. Columns that are not named are NULL in the tile.
-void law_update(const law_variant *v, rp_law_id law, law_lane lane[RP_LANES], law_columns columns);
-// Their Kirchhoff stress.
-void law_stress(const law_variant *v, rp_law_id law, const law_lane lane[RP_LANES],
+// One update of sixteen particles over a step of 1 s. Hardening, gain and rate are NULL in the tile
+// where they are not named; a law takes no notice of columns that it does not need.
+void law_update(const law_variant *v, rp_material_kind law, law_lane lane[RP_LANES],
+                law_columns columns);
+// Their Kirchhoff stress; with the rate of deformation.
+void law_stress(const law_variant *v, rp_material_kind law, const law_lane lane[RP_LANES],
                 double out[RP_LANES][6]);
+// What they have stored, per volume at rest.
+void law_energy(const law_variant *v, rp_material_kind law, const law_lane lane[RP_LANES],
+                double out[RP_LANES]);
 // The same for one particle, which all lanes hold.
-void law_update_one(const law_variant *v, rp_law_id law, law_lane *lane, law_columns columns);
-void law_stress_one(const law_variant *v, rp_law_id law, const law_lane *lane, double out[6]);
+void law_update_one(const law_variant *v, rp_material_kind law, law_lane *lane,
+                    law_columns columns);
+void law_stress_one(const law_variant *v, rp_material_kind law, const law_lane *lane,
+                    double out[6]);
 
 // The nearest number that the variant can hold.
 double law_rounded(const law_variant *v, double x);

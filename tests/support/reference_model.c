@@ -1,5 +1,7 @@
 #include "reference_model.h"
 
+#include "model/sand.h"
+
 #include <math.h>
 #include <string.h>
 

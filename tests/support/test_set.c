@@ -8,12 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-test_group test_group_of(int dim, rp_law_id law, double mass, double volume, double lambda,
+test_group test_group_of(int dim, rp_material_kind law, double mass, double volume, double lambda,
                          double mu)
 {
     test_group g = {.mass = mass, .volume = volume, .law = law};
     const rp_material_def def =
-        law == RP_LAW_ELASTIC ? rp_default_elastic_def() : rp_default_sand_def();
+        law == RP_ELASTIC ? rp_default_elastic_def() : rp_default_sand_def();
     rp_material_parameters(&def, dim, g.parameter);
     g.parameter[RP_PARAM_LAMBDA] = lambda;
     g.parameter[RP_PARAM_MU] = mu;
@@ -33,7 +33,7 @@ test_bed_def test_default_bed(const rp_kernels *kernels, double h)
         .gradient = mpm_affine ? RP_GRADIENT_AFFINE : RP_GRADIENT_SPLINE,
         .dt = 1.0,
     };
-    def.group[0][0] = test_group_of(kernels->dim, RP_LAW_ELASTIC, 1.0, 1.0, 0.0, 0.5);
+    def.group[0][0] = test_group_of(kernels->dim, RP_ELASTIC, 1.0, 1.0, 0.0, 0.5);
     return def;
 }
 
@@ -160,7 +160,7 @@ static const double *part_of(const test_particle *p, int dim, rp_column_id colum
 void test_bed_add(test_bed *bed, int s, const test_particle *p, int count)
 {
     rp_set *set = &bed->set[s];
-    CHECK_OK(rp_set_reserve_births(set, count));
+    CHECK_OK(rp_set_reserve_births(set, 0, count));
     for (int i = 0; i < count; i++) {
         const rp_local index = set->inbox.count + i;
         for (int c = 0; c < RP_COL_COUNT; c++) {

@@ -26,12 +26,12 @@ typedef struct test_particle {
 typedef struct test_group {
     double mass, volume;
     double parameter[RP_PARAM_COUNT];
-    rp_law_id law;
+    rp_material_kind law;
     int field;
 } test_group;
 
 // Dry sand or something elastic with these moduli [Pa].
-test_group test_group_of(int dim, rp_law_id law, double mass, double volume, double lambda,
+test_group test_group_of(int dim, rp_material_kind law, double mass, double volume, double lambda,
                          double mu);
 
 typedef struct test_bed_def {

@@ -27,7 +27,11 @@ static const struct {
     {RP_COL_HARDENING, "hardening", 1, 1, 4, 8},
     {RP_COL_VOLUME_GAIN, "volume_gain", 1, 1, 4, 8},
     {RP_COL_VOLUME_RATIO, "volume_ratio", 1, 1, 4, 8},
+    {RP_COL_RATE, "rate", 3, 6, 4, 8},
+    {RP_COL_CONSOLIDATION, "consolidation", 1, 1, 4, 8},
     {RP_COL_STRENGTH, "strength", 1, 1, 4, 8},
+    {RP_COL_MASS, "mass", 1, 1, 4, 8},
+    {RP_COL_VOLUME, "volume", 1, 1, 4, 8},
     {RP_COL_GROUP, "group", 1, 1, 2, 2},
     {RP_COL_ID, "id", 1, 1, 8, 8},
 };

@@ -226,8 +226,7 @@ static void a_fast_collider_takes_short_steps(void)
         rp_world_stats(world, &stats);
         const double front = 0.4 + speed * stats.time;
         if (front > 1.1 && front < 2.0) {
-            check_context("step %d, t = %g s, bounded by %s", i, stats.time,
-                          rp_limiter_name(stats.limiter));
+            check_context("step %d, t = %g s, bounded by %s", i, stats.time, stats.limiter);
             CHECK(speed * stats.dt <= 0.1 * (1.0 + 1e-9));
             met = true;
         }

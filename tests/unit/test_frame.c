@@ -114,23 +114,28 @@ static void *random_positions(uint64_t *random, int dim, int order, double h, rp
         .dim = dim,
         .order = order,
         .precision = RP_SINGLE,
+        .species = 1,
+    };
+    const rp_state_species species = {
+        .name = "solid",
         .columns = 1 << RP_COL_POSITION | 1 << RP_COL_GROUP | 1 << RP_COL_ID,
         .pages = PAGES,
         .slots = PAGES * RP_LANES,
         .count = PAGES,
     };
-    if (rp_state_measure(&header, NULL, view) != RP_OK) {
+    if (rp_state_measure(&header, &species, NULL, view) != RP_OK) {
         return NULL;
     }
     char *state = calloc(1, view->bytes + RP_STATE_ALIGN);
     memcpy(state, &header, sizeof header);
+    memcpy(state + sizeof header, &species, sizeof species);
     ((rp_state_header *)state)->bytes = view->bytes;
-    rp_state_page *page = (rp_state_page *)(state + view->page_at);
+    rp_state_page *page = (rp_state_page *)(state + view->part[0].page_at);
     for (int p = 0; p < PAGES; p++) {
         page[p] = (rp_state_page){.first = p * RP_LANES, .count = 1};
         for (int a = 0; a < dim; a++) {
             page[p].block[a] = test_below(random, 2 * RP_BLOCK_LIMIT) - RP_BLOCK_LIMIT;
-            int32_t *x = (int32_t *)(state + view->slots_at[RP_COL_POSITION]);
+            int32_t *x = (int32_t *)(state + view->part[0].slots_at[RP_COL_POSITION]);
             x[(p * dim + a) * RP_LANES] = (int32_t)(test_bits(random) >> 32);
         }
     }
@@ -151,7 +156,7 @@ static void fixed_point_positions_survive_metres(void)
         CHECK(state != NULL);
         CHECK(rp_metres_are_exact(&view.layout));
         char *back = calloc(1, view.bytes);
-        memcpy(back, state, view.slots_at[RP_COL_POSITION]);
+        memcpy(back, state, view.part[0].slots_at[RP_COL_POSITION]);
         rp_rows_walk walk = {.view = &view};
         for (rp_stretch part; rp_rows_next(&walk, 1000, &part);) {
             double metres[1][3];
@@ -565,9 +570,19 @@ static void close_changed(hid_t file, const char *path)
     CHECK_HELPER(seal_again(path));
 }
 
+// An attribute of /repose, or the first row of a dataset of /repose/species.
 static void set_number(const char *path, const char *name, double value)
 {
     const hid_t file = open_to_change(path);
+    char species[96];
+    snprintf(species, sizeof species, "repose/species/%s", name);
+    if (H5Lexists(file, species, H5P_DEFAULT) > 0) {
+        const hid_t dataset = H5Dopen2(file, species, H5P_DEFAULT);
+        CHECK(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) >= 0);
+        H5Dclose(dataset);
+        CHECK_HELPER(close_changed(file, path));
+        return;
+    }
     const hid_t group = H5Gopen2(file, "repose", H5P_DEFAULT);
     const hid_t attribute = H5Aopen(group, name, H5P_DEFAULT);
     CHECK(attribute >= 0);
@@ -582,10 +597,10 @@ static void a_newer_format_is_refused_by_number(void)
     test_folder folder = test_folder_make();
     const char *path = test_path(&folder, "frame.hdf");
     CHECK_HELPER(write_small_frame(path, 2, RP_SINGLE));
-    CHECK_HELPER(set_number(path, "format", 2));
+    CHECK_HELPER(set_number(path, "format", 3));
     // another code than damage has: a newer frame must not be passed over
     static const char wanted[] =
-        "this frame has format 2, this version reads up to 1: use a newer Repose";
+        "this frame has format 3, this version reads up to 2: use a newer Repose";
     rp_frame *frame;
     void *state;
     size_t size;
@@ -602,11 +617,34 @@ static void absurd_numbers_are_refused(void)
         const char *name;
         double value;
     } absurd[] = {
-        {"dimension", 4}, {"dimension", 2},  {"dimension", -1}, {"order", 0},
-        {"order", 4},     {"dx", 0},         {"dx", -1},        {"dx", NAN},
-        {"fps", 0},       {"fps", INFINITY}, {"births", -1},    {"births", 2147483647},
-        {"births", 3},    {"births", 1},     {"doomed", -1},    {"doomed", 1e9},
-        {"fields", 0},    {"fields", -7},
+        {"dimension", 4},
+        {"dimension", 2},
+        {"dimension", -1},
+        {"order", 0},
+        {"order", 4},
+        {"dx", 0},
+        {"dx", -1},
+        {"dx", NAN},
+        {"fps", 0},
+        {"fps", INFINITY},
+        {"fields", 0},
+        {"fields", -7},
+        // rows of /repose/species
+        {"births", -1},
+        {"births", 2147483647},
+        {"births", 3},
+        {"births", 1},
+        {"doomed", -1},
+        {"doomed", 1e9},
+        {"count", -1},
+        {"count", 1},
+        {"count", 1e9},
+        {"groups", -1},
+        {"groups", 9},
+        {"groups", 1e9},
+        {"pages", -1},
+        {"pages", 0},
+        {"pages", 1e9},
     };
     test_folder folder = test_folder_make();
     const char *path = test_path(&folder, "frame.hdf");
@@ -693,11 +731,15 @@ static void a_frame_with_a_part_missing_or_wrong_is_refused(void)
         char *good = test_read_file(path, &size);
         for (int n = 0; n < walk->names; n++) {
             const char *name = walk->name[n];
-            if (is_for_vtk(name) || strcmp(name, "VTKHDF/PointData/material") == 0) {
+            if (is_for_vtk(name) || strcmp(name, "VTKHDF/PointData/material") == 0 ||
+                strcmp(name, "VTKHDF/PointData/species") == 0) {
                 continue;
             }
             enum { GONE, GROUP, TEXT, WIDE, SHORT, HUGE, DEEP, WAYS };
             for (int way = GONE; way < WAYS; way++) {
+                if (way == SHORT && strncmp(name, "repose/species/", 15) == 0) {
+                    continue; // one row is right where there is one species
+                }
                 check_context("%s, way %d", name, way);
                 test_write_file(path, good, size);
                 const hid_t file = open_to_change(path);
@@ -715,11 +757,8 @@ static void a_frame_with_a_part_missing_or_wrong_is_refused(void)
                 }
                 H5Sclose(space);
                 CHECK_HELPER(close_changed(file, path));
-                // a column that is gone is one that the world does not keep, if it may do without
-                const bool optional = way == GONE && strncmp(name, "VTKHDF/PointData/", 17) == 0 &&
-                                      strcmp(name + 17, "group") != 0 &&
-                                      strcmp(name + 17, "id") != 0;
-                CHECK_EQUAL(use_frame(path), optional ? RP_OK : RP_ERR_FILE);
+                // the species say which columns there are, so that one that is gone is missed
+                CHECK_EQUAL(use_frame(path), RP_ERR_FILE);
             }
         }
         free(good);
@@ -831,11 +870,12 @@ static void bytes_that_are_no_state_are_not_written(void)
     CHECK_ERROR(rp_frame_write(path, state.data, state.size - 16, NULL), RP_ERR_ARGUMENT, "state");
     rp_state_view view;
     CHECK_OK(rp_state_view_make(state.data, state.size, &view));
-    rp_state_page *page = (rp_state_page *)((char *)state.data + view.page_at);
+    rp_state_page *page = (rp_state_page *)((char *)state.data + view.part[0].page_at);
     page->count += 1 << 20;
     CHECK_ERROR(rp_frame_write(path, state.data, state.size, NULL), RP_ERR_ARGUMENT, "page");
     page->count -= 1 << 20;
-    rp_state_entry *entry = (rp_state_entry *)((rp_state_header *)state.data + 1);
+    rp_state_entry *entry =
+        (rp_state_entry *)((rp_state_species *)((rp_state_header *)state.data + 1) + 1);
     const char *names[] = {"../up", "/root", "a//b", "a/", ".", "", "a b", "\xc3\xa4/x"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(entry->name, sizeof entry->name, "%s", names[i]);

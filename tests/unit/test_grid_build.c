@@ -53,7 +53,7 @@ static void finish(fixture *f)
 // Random particles in a box of cells, sorted into pages.
 static void scatter_particles(fixture *f, rp_set *set, int count, double corner, double size)
 {
-    CHECK_OK(rp_set_reserve_births(set, count));
+    CHECK_OK(rp_set_reserve_births(set, 0, count));
     for (int i = 0; i < count; i++) {
         for (int a = 0; a < set->layout.dim; a++) {
             rp_set_birth_value(set, RP_COL_POSITION, set->inbox.count + i, a,

@@ -1,5 +1,6 @@
 #include "base/result.h"
 #include "model/material.h"
+#include "model/sand.h"
 
 #include "check.h"
 
@@ -143,7 +144,6 @@ static void laws_are_told_everything(void)
     def.hardening = true;
     double p[RP_PARAM_COUNT];
     rp_material_parameters(&def, 3, p);
-    CHECK(rp_material_law(&def) == RP_LAW_DRUCKER_PRAGER);
     CHECK_NEAR(p[RP_PARAM_LAMBDA], 204057.7, 0.05);
     CHECK_NEAR(p[RP_PARAM_MU], 136038.5, 0.05);
     CHECK(p[RP_PARAM_DENSITY] == 1500.0 && p[RP_PARAM_COHESION] == 42.0);
@@ -163,7 +163,6 @@ static void laws_are_told_everything(void)
     CHECK_NEAR(rp_friction_coefficient(p[RP_PARAM_SLOPE], 2), 0.5, 1e-16);
 
     const rp_material_def ball = rp_default_elastic_def();
-    CHECK(rp_material_law(&ball) == RP_LAW_ELASTIC);
     rp_material_parameters(&ball, 2, p);
     CHECK_NEAR(p[RP_PARAM_MU], 136038.5, 0.05);
     CHECK(p[RP_PARAM_DENSITY] == 2200.0);
@@ -216,7 +215,8 @@ static void bad_values_are_named(void)
     REFUSED(poisson, 0.5, "sand.poisson: want > -1 and < 0.5, got 0.5");
     REFUSED(poisson, -1.0, "sand.poisson: want > -1 and < 0.5, got -1");
     REFUSED(poisson, NAN, "sand.poisson");
-    REFUSED(friction_angle, 35.0, "sand.friction_angle: want >= 0 and < pi/2 rad, got 35");
+    REFUSED(friction_angle, 35.0,
+            "sand.friction_angle: want >= 0 and < 90 degrees, got 2005.35 (35 rad)");
     REFUSED(friction_angle, -0.1, "sand.friction_angle");
     REFUSED(friction_angle, NAN, "sand.friction_angle");
     REFUSED(friction_coefficient, NAN, "sand.friction_coefficient");
@@ -224,9 +224,9 @@ static void bad_values_are_named(void)
     REFUSED(cohesion, -1.0, "sand.cohesion: want >= 0 Pa, got -1");
     REFUSED(cohesion, INFINITY, "sand.cohesion");
     REFUSED(cohesion, NAN, "sand.cohesion");
-    REFUSED(yield_fit, (rp_yield_fit)17, "sand.yield_fit: want one of rp_yield_fit, got 17");
-    REFUSED(kind, (rp_material_kind)5, "material.kind: want RP_SAND or RP_ELASTIC, got 5");
-    REFUSED(cookie, 0, "rp_default_sand_def()");
+    REFUSED(yield_fit, (rp_yield_fit)17, "sand.yield_fit: want 0 to 5, got 17");
+    REFUSED(kind, (rp_material_kind)99, "material.kind: want 0 to");
+    REFUSED(cookie, 0, "rp_default_material_def()");
 
 #define HARDENING_REFUSED(index, value, text)                                                      \
     def = rp_default_sand_def();                                                                   \
@@ -234,14 +234,14 @@ static void bad_values_are_named(void)
     def.hardening_h[index] = (value);                                                              \
     CHECK_ERROR(rp_material_check(&def, 3), RP_ERR_ARGUMENT, text)
 
-    HARDENING_REFUSED(0, NAN, "sand.hardening_h[0]");
-    HARDENING_REFUSED(1, INFINITY, "sand.hardening_h[1]");
-    HARDENING_REFUSED(3, NAN, "sand.hardening_h[3]");
-    HARDENING_REFUSED(2, 0.0, "sand.hardening_h[2]: want > 0, got 0");
-    HARDENING_REFUSED(2, -0.2, "sand.hardening_h[2]: want > 0, got -0.2");
-    HARDENING_REFUSED(0, 0.1, "sand.hardening_h: want a curve within >= 0 and < pi/2 rad");
-    HARDENING_REFUSED(1, 35.0 * DEGREE, "sand.hardening_h: want a curve");  // its peak
-    HARDENING_REFUSED(1, -35.0 * DEGREE, "sand.hardening_h: want a curve"); // its trough
+    HARDENING_REFUSED(0, NAN, "sand.hardening.h0");
+    HARDENING_REFUSED(1, INFINITY, "sand.hardening.h1");
+    HARDENING_REFUSED(3, NAN, "sand.hardening.h3");
+    HARDENING_REFUSED(2, 0.0, "sand.hardening.h2: want > 0, got 0");
+    HARDENING_REFUSED(2, -0.2, "sand.hardening.h2: want > 0, got -0.2");
+    HARDENING_REFUSED(0, 0.1, "sand.hardening: want a curve within >= 0 and < pi/2 rad");
+    HARDENING_REFUSED(1, 35.0 * DEGREE, "sand.hardening: want a curve");  // its peak
+    HARDENING_REFUSED(1, -35.0 * DEGREE, "sand.hardening: want a curve"); // its trough
 
     def = rp_default_sand_def();
     def.hardening = true;

@@ -78,7 +78,7 @@ static void a_plan_finds_what_the_world_needs(void)
         CHECK_OK(rp_world_step(world));
         rp_world_stats(world, &stats);
         CHECK_NEAR(plan.dt, stats.dt, 1e-12 * stats.dt);
-        CHECK_EQUAL(plan.limiter, stats.limiter);
+        CHECK(strcmp(plan.limiter, stats.limiter) == 0);
         rp_state_free(state);
         rp_world_destroy(world);
         rp_world_destroy(planned);
@@ -295,7 +295,7 @@ static void a_velocity_that_fails_leaves_the_world_as_it_was(void)
     rp_world_stats(world, &stats);
     CHECK_EQUAL(stats.particles, 0);
     CHECK_EQUAL(stats.born, 0);
-    CHECK_EQUAL(world->set.groups, 0);
+    CHECK_EQUAL(world->set[0].groups, 0);
     CHECK(world->newborn_speed == 0.0);
     rp_world_destroy(world);
 }
@@ -409,9 +409,9 @@ static void a_failure_names_the_guilty(void)
     CHECK(!rp_world_failure(world, &failure));
     CHECK_OK(rp_world_step(world));
     CHECK_EQUAL(rp_world_guilty(world, ids, 8), 0);
-    const rp_local slot = rp_set_page(&world->set)[3].first + 2;
-    const uint64_t id = *(uint64_t *)rp_set_at(&world->set, RP_COL_ID, slot, 0);
-    *(float *)rp_set_at(&world->set, RP_COL_VELOCITY, slot, 1) = NAN;
+    const rp_local slot = rp_set_page(world->set)[3].first + 2;
+    const uint64_t id = *(uint64_t *)rp_set_at(world->set, RP_COL_ID, slot, 0);
+    *(float *)rp_set_at(world->set, RP_COL_VELOCITY, slot, 1) = NAN;
     CHECK_EQUAL(rp_world_guilty(world, ids, 8), 1);
     CHECK_EQUAL(ids[0], id);
     CHECK_ERROR(rp_world_step(world), RP_ERR_DIVERGED, "cell (");
@@ -419,7 +419,7 @@ static void a_failure_names_the_guilty(void)
           strstr(rp_last_error(), "step 1") != NULL);
     CHECK(rp_world_failure(world, &failure));
     CHECK_EQUAL(failure.step, 1);
-    CHECK(failure.dt > 0.0 && failure.limiter != RP_LIMIT_NONE);
+    CHECK(failure.dt > 0.0 && strcmp(failure.limiter, "none") != 0);
     // a NaN spreads to all that its nodes reach; the one that is blamed is among them
     const int64_t count = rp_world_guilty(world, NULL, 0);
     uint64_t *all = calloc((size_t)count, sizeof *all);

@@ -105,15 +105,17 @@ static void three_sets_fall_together(const rp_kernels *k)
     const rp_layout layout = rp_layout_make(&def);
     const unsigned columns[SETS] = {
         [SAND] = 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE | 1u << RP_COL_STRAIN,
-        [WATER] = 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE | 1u << RP_COL_VOLUME_RATIO,
+        [WATER] = 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE | 1u << RP_COL_STRAIN |
+                  1u << RP_COL_VOLUME_RATIO,
         [GLUE] = 1u << RP_COL_STRENGTH,
     };
     const double mass[SETS] = {2.0, 0.5, 0.0};
     rp_set set[SETS];
     double group[SETS][RP_GROUP_REALS];
     float group_single[SETS][RP_GROUP_REALS];
-    static const uint8_t law[1] = {RP_LAW_ELASTIC};
-    rp_matter matter[SETS] = {{0}};
+    static uint8_t law[1] = {RP_ELASTIC};
+    rp_species species[SETS];
+    memset(species, 0, sizeof species);
     const rp_material_def rubber = rp_default_elastic_def();
     for (int s = 0; s < SETS; s++) {
         // the same places for all: glue that reached a node without mass would stay behind there
@@ -122,7 +124,7 @@ static void three_sets_fall_together(const rp_kernels *k)
         uint16_t index;
         const rp_group g = {.volume = 1e-3, .mass = mass[s]};
         CHECK_OK(rp_set_add_group(&set[s], &g, &index));
-        CHECK_OK(rp_set_reserve_births(&set[s], GRAINS));
+        CHECK_OK(rp_set_reserve_births(&set[s], 0, GRAINS));
         for (int i = 0; i < GRAINS; i++) {
             for (int c = 0; c < k->dim; c++) {
                 rp_set_birth_value(&set[s], RP_COL_POSITION, i, c, test_between(&seed, -0.5, 0.5));
@@ -137,6 +139,9 @@ static void three_sets_fall_together(const rp_kernels *k)
         }
         set[s].inbox.count = GRAINS;
         rp_material_parameters(&rubber, k->dim, group[s]);
+        if (s == WATER) {
+            group[s][RP_PARAM_LAMBDA] = group[s][RP_PARAM_MU] = 0.0; // no stress of its own
+        }
         group[s][RP_GROUP_MASS] = mass[s];
         group[s][RP_GROUP_VOLUME] = 1e-3;
         for (int r = 0; r < RP_GROUP_REALS; r++) {
@@ -144,12 +149,12 @@ static void three_sets_fall_together(const rp_kernels *k)
         }
         if (s != GLUE) {
             const bool single = k->real_bits == 32;
-            matter[s].group = single ? (const void *)group_single[s] : group[s];
-            matter[s].group_law = law;
-            matter[s].lightest = mass[s];
+            species[s].group_reals.data = single ? (void *)group_single[s] : group[s];
+            species[s].group_laws.data = law;
+            species[s].lightest = mass[s];
         }
+        species[s].set = &set[s];
     }
-    matter[SAND].law = rp_laws_find(k->dim, k->real_bits, k->isa);
 
     const rp_solver *solver = rp_solver_find("explicit");
     rp_grid grid;
@@ -159,11 +164,12 @@ static void three_sets_fall_together(const rp_kernels *k)
     rp_grid_init(&grid, &layout, 1, a);
     rp_scratch_init(&scratch, a);
     CHECK_OK(solver->create(&def, a, &state));
-    rp_step step = {.set = set,
-                    .sets = SETS,
+    rp_step step = {.species = species,
+                    .set = set,
+                    .species_count = SETS,
                     .grid = &grid,
                     .kernels = k,
-                    .matter = matter,
+                    .law = rp_laws_find(k->dim, k->real_bits, k->isa),
                     .transfer = RP_APIC,
                     .cfl = 1.0,
                     .gravity = {0.0, -G, 0.0},

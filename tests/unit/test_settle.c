@@ -230,7 +230,7 @@ static void the_elastic_share_scales_the_step(void)
         CHECK_OK(rp_world_add_box(world, &box, NULL));
         CHECK_OK(rp_world_step(world));
         rp_world_stats(world, &stats);
-        CHECK_EQUAL(stats.limiter, RP_LIMIT_ELASTIC);
+        CHECK(strcmp(stats.limiter, "elastic") == 0);
         dt[k] = stats.dt;
         rp_world_destroy(world);
     }

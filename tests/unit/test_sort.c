@@ -56,7 +56,7 @@ static void make_set(rp_set *set, const shape *s, const rp_allocator *a)
 static void give_birth(rp_set *set, int count, uint64_t first_id, const double corner[3],
                        const double size[3], uint64_t *random)
 {
-    CHECK_OK(rp_set_reserve_births(set, count));
+    CHECK_OK(rp_set_reserve_births(set, 0, count));
     for (int i = 0; i < count; i++) {
         const rp_local at = set->inbox.count + i;
         for (int c = 0; c < RP_COL_COUNT; c++) {
@@ -573,7 +573,7 @@ static void a_set_wants_a_sort_before_a_particle_leaves_its_arena(void)
 static void place_one(rp_set *set, const shape *s, rp_buffer *scratch)
 {
     CHECK_HELPER(make_set(set, s, rp_default_allocator()));
-    CHECK_OK(rp_set_reserve_births(set, 1));
+    CHECK_OK(rp_set_reserve_births(set, 0, 1));
     for (int a = 0; a < s->dim; a++) {
         rp_set_birth_value(set, RP_COL_POSITION, 0, a,
                            (0.5 * set->layout.cells[a] + set->layout.shift) * set->layout.h);
@@ -662,7 +662,7 @@ static void beyond_the_addressable_space_there_is_a_sentence(void)
             // a birth, and one that is not a number
             static const double beyond[] = {1e7, 1e30, INFINITY, NAN};
             for (int i = 0; i < 4; i++) {
-                CHECK_OK(rp_set_reserve_births(&set, 1));
+                CHECK_OK(rp_set_reserve_births(&set, 0, 1));
                 rp_set_birth_value(&set, RP_COL_POSITION, set.inbox.count, axis, sign * beyond[i]);
                 set.inbox.count++;
                 snapshot before = take_snapshot(&set);
@@ -677,7 +677,7 @@ static void beyond_the_addressable_space_there_is_a_sentence(void)
             // one that walks out: from the middle of the last block but one, two blocks
             const double last =
                 (sign * (RP_BLOCK_LIMIT - 2) + 0.5) * set.layout.cells[axis] + set.layout.shift;
-            CHECK_OK(rp_set_reserve_births(&set, 1));
+            CHECK_OK(rp_set_reserve_births(&set, 0, 1));
             rp_set_birth_value(&set, RP_COL_POSITION, set.inbox.count, axis, last * set.layout.h);
             *(uint64_t *)rp_set_birth(&set, RP_COL_ID, set.inbox.count, 0) = 777;
             set.inbox.count++;
@@ -883,7 +883,7 @@ static void values_come_out_as_they_went_in(void)
         rp_set set;
         rp_buffer scratch = {0};
         CHECK_HELPER(make_set(&set, &s, rp_default_allocator()));
-        CHECK_OK(rp_set_reserve_births(&set, 1));
+        CHECK_OK(rp_set_reserve_births(&set, 0, 1));
         for (int c = 0; c < RP_COL_COUNT; c++) {
             for (int k = 0; k < set.column[c].comps; k++) {
                 const double value = c == RP_COL_GROUP ? 3.0 : -0.375 + c + 16.0 * k;
@@ -927,7 +927,7 @@ static void groups_and_births_have_limits(void)
     CHECK(index < RP_GROUP_DEAD);
     CHECK_ERROR(rp_set_add_group(&set, &group, &index), RP_ERR_LIMIT, "groups");
     CHECK_EQUAL(set.groups, RP_GROUP_LIMIT);
-    CHECK_ERROR(rp_set_reserve_births(&set, INT32_MAX / 2 + 1), RP_ERR_LIMIT, "particles");
+    CHECK_ERROR(rp_set_reserve_births(&set, 0, INT32_MAX / 2 + 1), RP_ERR_LIMIT, "particles");
     CHECK_EQUAL(set.inbox.count, 0);
     rp_set_free(&set);
 }

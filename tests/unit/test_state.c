@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    HEADER = sizeof(rp_state_header),
-    TRAVEL = offsetof(rp_state_header, travel),
+    HEADER = sizeof(rp_state_header) + sizeof(rp_state_species), // of a world of one species
+    TRAVEL = sizeof(rp_state_header) + offsetof(rp_state_species, travel),
 };
 
 typedef struct variant {
@@ -126,9 +126,9 @@ static void a_state_fills_an_empty_world(void)
         CHECK_HELPER(step_many(full, 37));
         CHECK_HELPER(leave_pending(full, false));
         bytes middle = save(full);
-        empty->set.groups = 0;
-        empty->set.inbox.count = 0;
-        empty->lightest = empty->newborn_speed = 0.0;
+        empty->set[0].groups = 0;
+        empty->set[0].inbox.count = 0;
+        empty->species[0].lightest = empty->newborn_speed = 0.0;
         CHECK_OK(rp_world_restore(empty, middle.data, middle.size));
         CHECK_HELPER(step_many(full, 50));
         CHECK_HELPER(step_many(empty, 50));
@@ -340,8 +340,8 @@ static void a_state_of_another_world_is_refused(void)
         rp_world *twin = make_world(&variants[i], NULL);
         twin->material[0].density *= 1.5;
         const rp_group heavy = {.volume = 1e-4, .mass = 1.5 * 2200.0 * 1e-4};
-        CHECK_OK(rp_world_reserve_groups(twin, twin->set.groups + 1));
-        rp_world_put_group(twin, &heavy);
+        CHECK_OK(rp_world_reserve_groups(twin, &twin->species[0], twin->set[0].groups + 1));
+        rp_world_put_group(twin, &twin->species[0], &heavy);
         bytes foreign = save(twin);
         check_context("variant %d, heavier sand", i);
         CHECK_HELPER(refuse(&s, foreign.data, foreign.size));
@@ -410,7 +410,8 @@ static void particles_of_unknown_groups_are_refused(void)
         s.earlier = save(world);
         rp_state_view view;
         CHECK_OK(rp_state_view_make(s.earlier.data, s.earlier.size, &view));
-        const size_t slots = view.slots_at[RP_COL_GROUP], births = view.births_at[RP_COL_GROUP];
+        const size_t slots = view.part[0].slots_at[RP_COL_GROUP],
+                     births = view.part[0].births_at[RP_COL_GROUP];
         uint16_t found;
         memcpy(&found, (char *)s.earlier.data + births, sizeof found);
         CHECK_EQUAL(found, 2); // the points' group: the offsets are right

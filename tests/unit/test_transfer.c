@@ -16,6 +16,7 @@
 //        4 (WIDTH + 1) u V. A slope sums to 2 in absolute value, which doubles what the other axes
 //        and the sums contribute.
 #include "check.h"
+#include "model/sand.h"
 #include "random.h"
 #include "test_set.h"
 
@@ -136,7 +137,7 @@ static test_bed_def usual_bed(const rp_kernels *k, double h)
 {
     test_bed_def def = test_default_bed(k, h);
     def.dt = 0.4 * h;
-    def.group[0][0] = test_group_of(k->dim, RP_LAW_ELASTIC, 1.5, 2.0, 0.3, 0.5);
+    def.group[0][0] = test_group_of(k->dim, RP_ELASTIC, 1.5, 2.0, 0.3, 0.5);
     return def;
 }
 
@@ -324,8 +325,8 @@ static void p2g_of_mixed_pages(const rp_kernels *k)
     uint64_t random = 16;
     test_bed_def def = usual_bed(k, 0.1);
     def.groups[0] = 3;
-    def.group[0][1] = test_group_of(k->dim, RP_LAW_DRUCKER_PRAGER, 0.25, 4.0, 0.7, 2.0);
-    def.group[0][2] = test_group_of(k->dim, RP_LAW_ELASTIC, 10.0, 0.5, 0.1, 0.25);
+    def.group[0][1] = test_group_of(k->dim, RP_SAND, 0.25, 4.0, 0.7, 2.0);
+    def.group[0][2] = test_group_of(k->dim, RP_ELASTIC, 10.0, 0.5, 0.1, 0.25);
     random_cloud(&random, k->dim, def.h, (double[]){-3, -3, -3}, (double[]){5, 5, 5}, cloud, 400);
     for (int i = 0; i < 400; i++) {
         cloud[i].group = test_below(&random, 3);
@@ -421,7 +422,7 @@ static void spy_update(const rp_law_tile *tile)
     const test_bed *bed = spy.bed;
     const size_t bytes =
         (size_t)bed->set[0].column[RP_COL_STRAIN].comps * RP_LANES * rp_real_bytes(&bed->layout);
-    const size_t offset = (size_t)((const char *)tile->strain -
+    const size_t offset = (size_t)((const char *)tile->column[RP_COL_STRAIN] -
                                    (const char *)bed->set[0].column[RP_COL_STRAIN].buffer.data) /
                           bytes;
     for (int l = 0; l < RP_LANES; l++) {
@@ -435,10 +436,8 @@ static void spy_update(const rp_law_tile *tile)
 
 static void spy_stress(const rp_law_tile *tile, void *out) { (void)tile, (void)out; }
 
-static const rp_law spies[RP_LAW_COUNT] = {
-    [RP_LAW_ELASTIC] = {"spy", RP_NEEDS_STRAIN, spy_stress, spy_update},
-    [RP_LAW_DRUCKER_PRAGER] = {"spy", RP_NEEDS_STRAIN, spy_stress, spy_update},
-};
+static const rp_law a_spy = {.stress = spy_stress, .update = spy_update};
+static const rp_law *const spies[RP_MATERIAL_KINDS] = {[RP_ELASTIC] = &a_spy, [RP_SAND] = &a_spy};
 
 static mpm_particle moved[MOST];
 
@@ -723,7 +722,7 @@ static void water_beside_sand(const rp_kernels *k)
     def.sets = 2;
     def.columns[1] = TEST_COLUMN(VELOCITY) | TEST_COLUMN(AFFINE) | TEST_COLUMN(VOLUME_RATIO);
     def.groups[1] = 1;
-    def.group[1][0] = test_group_of(k->dim, RP_LAW_ELASTIC, 0.7, 1.0, 0.0, 0.0);
+    def.group[1][0] = test_group_of(k->dim, RP_ELASTIC, 0.7, 1.0, 0.0, 0.0);
     def.lawless[1] = true;
     random_cloud(&random, k->dim, def.h, (double[]){-3, -3, -3}, (double[]){5, 5, 5}, cloud, 200);
     random_cloud(&random, k->dim, def.h, (double[]){2, 2, 2}, (double[]){12, 9, 9}, wet, 300);
@@ -829,7 +828,7 @@ static void lanes_past_the_end(const rp_kernels *k)
     def.flip = 0.9;
     def.channels = 2;
     def.columns[0] |= TEST_COLUMN(HARDENING) | TEST_COLUMN(VOLUME_GAIN);
-    def.group[0][0] = test_group_of(k->dim, RP_LAW_DRUCKER_PRAGER, 1.0, 1.0, 0.3, 0.5);
+    def.group[0][0] = test_group_of(k->dim, RP_SAND, 1.0, 1.0, 0.3, 0.5);
     random_cloud(&random, k->dim, def.h, (double[]){-9, -9, -9}, (double[]){9, 9, 9}, cloud, 70);
     test_bed bed;
     CHECK_HELPER(set_up(&bed, &def, 70));
@@ -1420,7 +1419,7 @@ static void patch_of_stress(const rp_kernels *k)
         CHECK(count < MOST);
         def.channels = 2;
         def.group[0][0] =
-            test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
+            test_group_of(k->dim, RP_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
         CHECK_HELPER(set_up(&bed, &def, count));
         test_bed_p2g(&bed, 1);
         const double scale = pow(h, k->dim - 1);
@@ -1505,7 +1504,7 @@ static void patch_of_samples(const rp_kernels *k)
         memcpy(cloud[i].strain, k->dim == 2 ? uniform2 : uniform3, sizeof uniform2);
     }
     def.channels = 2;
-    def.group[0][0] = test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, box / count, 0.0, 0.5);
+    def.group[0][0] = test_group_of(k->dim, RP_ELASTIC, 1.0, box / count, 0.0, 0.5);
     CHECK_HELPER(set_up(&bed, &def, count));
     test_bed_p2g(&bed, 1);
     double sum2 = 0.0;
@@ -1556,8 +1555,7 @@ static void half_space_force(const rp_kernels *k, int per_axis, double face, dou
         cloud[i].x[0] += face * h;
     }
     def.channels = 2;
-    def.group[0][0] =
-        test_group_of(k->dim, RP_LAW_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
+    def.group[0][0] = test_group_of(k->dim, RP_ELASTIC, 1.0, pow(h / per_axis, k->dim), 0.0, 0.5);
     CHECK_HELPER(set_up(&bed, &def, count));
     test_bed_p2g(&bed, 1);
     *force =
@@ -1670,8 +1668,8 @@ static void strain_of_mixed_pages(const rp_kernels *k)
     def.dt = 0.05 * def.h;
     def.columns[0] |= TEST_COLUMN(HARDENING) | TEST_COLUMN(VOLUME_GAIN);
     def.groups[0] = 3;
-    def.group[0][1] = test_group_of(k->dim, RP_LAW_DRUCKER_PRAGER, 0.25, 4.0, 2e5, 1e5);
-    def.group[0][2] = test_group_of(k->dim, RP_LAW_DRUCKER_PRAGER, 0.5, 1.0, 1e5, 2e5);
+    def.group[0][1] = test_group_of(k->dim, RP_SAND, 0.25, 4.0, 2e5, 1e5);
+    def.group[0][2] = test_group_of(k->dim, RP_SAND, 0.5, 1.0, 1e5, 2e5);
     def.group[0][1].parameter[RP_PARAM_HARDENS] = 1.0;
     random_cloud(&random, k->dim, def.h, (double[]){-3, -3, -3}, (double[]){5, 5, 5}, cloud, 120);
     for (int i = 0; i < 120; i++) {

@@ -65,9 +65,9 @@ static picture take_picture(const rp_world *world)
 {
     picture p = {.materials = world->materials,
                  .colliders = world->colliders,
-                 .groups = world->set.groups,
-                 .stiffness = world->stiffness,
-                 .lightest = world->lightest,
+                 .groups = world->species_count > 0 ? world->set[0].groups : 0,
+                 .stiffness = world->species_count > 0 ? world->species[0].stiffness : 0.0,
+                 .lightest = world->species_count > 0 ? world->species[0].lightest : 0.0,
                  .newborn_speed = world->newborn_speed,
                  .newborn_gradient = world->newborn_gradient};
     for (int c = 0; c < RP_COL_COUNT; c++) {
@@ -220,7 +220,7 @@ static void refuse_material(const rp_material_def *def, const char *field)
 // Catches a material that makes NaN of every particle, or a column that stays after a refusal.
 static void a_material_with_a_wrong_number_is_refused_by_name(void)
 {
-    REFUSE_SAND(kind, (rp_material_kind)5, "kind");
+    REFUSE_SAND(kind, (rp_material_kind)99, "kind");
     REFUSE_SAND(density, 0.0, "density");
     REFUSE_SAND(density, -1.0, "density");
     REFUSE_SAND(young, 0.0, "young");
@@ -234,9 +234,9 @@ static void a_material_with_a_wrong_number_is_refused_by_name(void)
     REFUSE_SAND(cohesion, -1.0, "cohesion");
     REFUSE_SAND(cookie, 0, "rp_default_sand_def");
     REFUSE_HARDENING(friction_coefficient, 0.5, "friction_coefficient");
-    REFUSE_HARDENING(hardening_h[2], 0.0, "hardening_h[2]");
-    REFUSE_HARDENING(hardening_h[0], -1.0, "hardening_h");
-    REFUSE_HARDENING(hardening_h[0], 3.0, "hardening_h");
+    REFUSE_HARDENING(hardening_h[2], 0.0, "hardening.h2");
+    REFUSE_HARDENING(hardening_h[0], -1.0, "sand.hardening");
+    REFUSE_HARDENING(hardening_h[0], 3.0, "sand.hardening");
     for (size_t i = 0; i < COUNT_OF(not_finite); i++) {
         REFUSE_SAND(density, not_finite[i], "density");
         REFUSE_SAND(young, not_finite[i], "young");
@@ -244,10 +244,10 @@ static void a_material_with_a_wrong_number_is_refused_by_name(void)
         REFUSE_SAND(friction_angle, not_finite[i], "friction_angle");
         REFUSE_SAND(friction_coefficient, not_finite[i], "friction_coefficient");
         REFUSE_SAND(cohesion, not_finite[i], "cohesion");
-        REFUSE_HARDENING(hardening_h[0], not_finite[i], "hardening_h[0]");
-        REFUSE_HARDENING(hardening_h[1], not_finite[i], "hardening_h[1]");
-        REFUSE_HARDENING(hardening_h[2], not_finite[i], "hardening_h[2]");
-        REFUSE_HARDENING(hardening_h[3], not_finite[i], "hardening_h[3]");
+        REFUSE_HARDENING(hardening_h[0], not_finite[i], "hardening.h0");
+        REFUSE_HARDENING(hardening_h[1], not_finite[i], "hardening.h1");
+        REFUSE_HARDENING(hardening_h[2], not_finite[i], "hardening.h2");
+        REFUSE_HARDENING(hardening_h[3], not_finite[i], "hardening.h3");
     }
     rp_material_def elastic = rp_default_elastic_def();
     elastic.young = NAN;
@@ -754,7 +754,6 @@ static void steps_add_up_to_frames(void)
 
 // A particle or a block that one limit should stop first; what the first step was bounded by.
 typedef struct limit_case {
-    rp_limiter want;
     const char *name;
     double young, speed, gradient, dt_max, fps, limit;
 } limit_case;
@@ -766,11 +765,11 @@ static void the_step_names_what_bounded_it(void)
     const double lambda = 1e6 * 0.3 / (1.3 * 0.4), mu = 1e6 / 2.6;
     const double elastic = 2.0 * 0.8 * 0.1 / sqrt(6.0 * (2.0 * lambda + 2.0 * mu) / 2200.0);
     const limit_case cases[] = {
-        {RP_LIMIT_SPEED, "speed", 1.0, 3.0, 0.0, INFINITY, 1.0, 0.7 * 0.1 / 3.0},
-        {RP_LIMIT_GRADIENT, "gradient", 1.0, 0.01, 40.0, INFINITY, 1.0, 0.3 / 40.0},
-        {RP_LIMIT_ELASTIC, "elastic", 1e6, 0.01, 0.0, INFINITY, 1.0, elastic},
-        {RP_LIMIT_MAX, "dt_max", 1.0, 0.01, 0.0, 0.0123, 1.0, 0.0123},
-        {RP_LIMIT_FRAME, "frame", 1.0, 0.01, 0.0, INFINITY, 1000.0, 0.001},
+        {"speed", 1.0, 3.0, 0.0, INFINITY, 1.0, 0.7 * 0.1 / 3.0},
+        {"gradient", 1.0, 0.01, 40.0, INFINITY, 1.0, 0.3 / 40.0},
+        {"elastic", 1e6, 0.01, 0.0, INFINITY, 1.0, elastic},
+        {"dt_max", 1.0, 0.01, 0.0, 0.0123, 1.0, 0.0123},
+        {"frame", 1.0, 0.01, 0.0, INFINITY, 1000.0, 0.001},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const limit_case *c = &cases[i];
@@ -794,25 +793,17 @@ static void the_step_names_what_bounded_it(void)
         points.volume = 0.0025;
         CHECK_OK(rp_world_add_points(world, &points, NULL));
         check_context("%s", c->name);
-        CHECK_EQUAL(stats_of(world).limiter, RP_LIMIT_NONE);
+        CHECK(strcmp(stats_of(world).limiter, "none") == 0);
         CHECK_OK(rp_world_step(world));
         const rp_stats s = stats_of(world);
-        CHECK_EQUAL(s.limiter, c->want);
-        CHECK(strcmp(rp_limiter_name(s.limiter), c->name) == 0);
+        CHECK(strcmp(s.limiter, c->name) == 0);
         // the frame in as few equal steps as the limit allows
         CHECK_NEAR(s.dt, 1.0 / c->fps / ceil(1.0 / c->fps / c->limit - 1e-9), 1e-12 * s.dt);
         // the second step: the same limit, now from the state and not from the newborn
         CHECK_OK(rp_world_step(world));
-        CHECK_EQUAL(stats_of(world).limiter, c->want);
+        CHECK(strcmp(stats_of(world).limiter, c->name) == 0);
         rp_world_destroy(world);
     }
-    CHECK(strcmp(rp_limiter_name(RP_LIMIT_NONE), "none") == 0);
-    CHECK(strcmp(rp_limiter_name(RP_LIMITER_COUNT), "?") == 0);
-    CHECK(strcmp(rp_limiter_name((rp_limiter)-1), "?") == 0);
-    for (int s = 0; s < RP_STAGE_COUNT; s++) {
-        CHECK(strlen(rp_stage_name(s)) > 1);
-    }
-    CHECK(strcmp(rp_stage_name(RP_STAGE_COUNT), "?") == 0);
 }
 
 // Catches a maximum over some of the pages, and one that outlives the particle it came from.
@@ -847,7 +838,7 @@ static void the_fastest_particle_of_all_bounds_the_step(void)
             CHECK_OK(rp_world_step(world));
             const rp_stats s = stats_of(world);
             CHECK_EQUAL(s.pages, LONERS);
-            CHECK_EQUAL(s.limiter, RP_LIMIT_SPEED);
+            CHECK(strcmp(s.limiter, "speed") == 0);
             CHECK(s.dt <= 0.1 / 8.0 * (1.0 + 1e-6) && s.dt > 0.9 * 0.1 / 8.0);
             // a particle on its own keeps its velocity, and its affine motion as gradient
             CHECK_NEAR(s.max_speed, 8.0, 1e-4);
@@ -954,7 +945,7 @@ static void an_empty_world_lets_time_pass(void)
         rp_world *world;
         CHECK_OK(rp_world_create(&def, &world));
         CHECK_OK(rp_world_run_frame(world));
-        CHECK_EQUAL(stats_of(world).limiter, RP_LIMIT_FRAME);
+        CHECK(strcmp(stats_of(world).limiter, "frame") == 0);
         rp_material_def sand = rp_default_sand_def();
         rp_box_def box = good_box();
         CHECK_OK(rp_world_add_material(world, &sand, &box.material));
@@ -1065,8 +1056,14 @@ static void every_column_can_be_read_before_and_after_a_step(void)
             points.volume = 1e-4;
             CHECK_OK(rp_world_add_points(world, &points, NULL));
 
-            static const int comps2[] = {2, 2, 4, 3, 1, 1, 0, 0, 1, 1};
-            static const int comps3[] = {3, 3, 9, 6, 1, 1, 0, 0, 1, 1};
+            static const int comps2[RP_COL_COUNT] = {
+                [RP_COL_POSITION] = 2, [RP_COL_VELOCITY] = 2,  [RP_COL_AFFINE] = 4,
+                [RP_COL_STRAIN] = 3,   [RP_COL_HARDENING] = 1, [RP_COL_VOLUME_GAIN] = 1,
+                [RP_COL_GROUP] = 1,    [RP_COL_ID] = 1};
+            static const int comps3[RP_COL_COUNT] = {
+                [RP_COL_POSITION] = 3, [RP_COL_VELOCITY] = 3,  [RP_COL_AFFINE] = 9,
+                [RP_COL_STRAIN] = 6,   [RP_COL_HARDENING] = 1, [RP_COL_VOLUME_GAIN] = 1,
+                [RP_COL_GROUP] = 1,    [RP_COL_ID] = 1};
             double out[RP_COL_COUNT][GRAINS * 9 + 1];
             for (int after = 0; after < 2; after++) {
                 if (after) {
@@ -1128,6 +1125,10 @@ static void only_apic_keeps_an_affine_column(void)
         def.transfer = transfers[i];
         rp_world *world;
         CHECK_OK(rp_world_create(&def, &world));
+        CHECK_EQUAL(rp_world_column_comps(world, RP_COL_AFFINE), 0); // no species yet
+        const rp_material_def rubber = rp_default_elastic_def();
+        rp_material material;
+        CHECK_OK(rp_world_add_material(world, &rubber, &material));
         CHECK_EQUAL(rp_world_column_comps(world, RP_COL_AFFINE), i == 0 ? 9 : 0);
         CHECK_EQUAL(rp_world_column_comps(world, RP_COL_VOLUME_GAIN), 0);
         rp_world_destroy(world);
@@ -1226,7 +1227,7 @@ static void stats_tell_what_happened(void)
     CHECK(s.pages >= 1 && s.node_pages >= 27);
     CHECK_NEAR(s.max_speed, 9.81 * 0.5, 0.05);
     CHECK(s.memory > 216 * 100);
-    for (int stage = 0; stage < RP_STAGE_COUNT; stage++) {
+    for (int stage = 0; stage < s.stages; stage++) {
         CHECK(s.seconds[stage] > 0.0);
     }
     rp_world_destroy(world);
@@ -1258,7 +1259,7 @@ static rp_world *world_with_a_loner(int dim, rp_precision precision, rp_material
 
 static void put_into_loner(rp_world *world, rp_column_id column, int comp, double value)
 {
-    rp_set *set = &world->set;
+    rp_set *set = world->set;
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_local slot = rp_set_page(set)[p].first;
         if (*(uint64_t *)rp_set_at(set, RP_COL_ID, slot, 0) == 0) {

@@ -41,13 +41,18 @@ static void explicit_register(void *state, rp_registry *registry)
 
 // FLIP needs the velocity before the forces, and so does the account of energy: forces are then
 // scattered apart.
-static int explicit_channels(const rp_world_def *def)
+static void explicit_needs(const rp_world_def *def, rp_needs *needs)
 {
-    return def->transfer == RP_FLIP || def->energy ? 2 : 1;
+    const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
+    *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine,
+                        .channels = def->transfer == RP_FLIP || def->energy ? 2 : 1,
+                        .orders = 1u << 1 | 1u << 2 | 1u << 3,
+                        .grid = true,
+                        .push_out = true};
 }
 
-// docs/theory.md (30) to (32)
-static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITER_COUNT])
+// docs/theory.md (30) to (32), and (51) for what resists the rate of deformation
+static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITS_MOST])
 {
     const explicit_state *s = state;
     const double h = step->grid->layout.h;
@@ -62,18 +67,23 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     const double gradient = fmax(s->most.gradient, step->newborn_gradient);
     int n = 0;
     if (speed > 0.0) {
-        out[n++] = (rp_limit){RP_LIMIT_SPEED, step->cfl * h / speed};
+        out[n++] = (rp_limit){"speed", step->cfl * h / speed};
     }
     if (gradient > 0.0) {
-        out[n++] = (rp_limit){RP_LIMIT_GRADIENT, gradient_bound / gradient};
+        out[n++] = (rp_limit){"gradient", gradient_bound / gradient};
     }
-    double stiffness = 0.0;
-    for (int i = 0; i < step->sets; i++) {
-        stiffness = fmax(stiffness, step->matter[i].stiffness);
+    double stiffness = 0.0, viscosity = 0.0;
+    for (int i = 0; i < step->species_count; i++) {
+        stiffness = fmax(stiffness, step->species[i].stiffness);
+        viscosity = fmax(viscosity, step->species[i].viscosity);
     }
+    const double wide = spectrum[step->gradient][step->grid->layout.order];
     if (stiffness > 0.0) {
-        const double fastest = sqrt(spectrum[step->gradient][step->grid->layout.order] * stiffness);
-        out[n++] = (rp_limit){RP_LIMIT_ELASTIC, 2.0 * step->elastic_share * h / fastest};
+        const double fastest = sqrt(wide * stiffness);
+        out[n++] = (rp_limit){"elastic", 2.0 * step->elastic_share * h / fastest};
+    }
+    if (viscosity > 0.0) {
+        out[n++] = (rp_limit){"viscous", step->elastic_share * h * h / (wide * viscosity)};
     }
     return n;
 }
@@ -94,9 +104,9 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
     return (rp_transfer_job){.set = &step->set[set],
                              .set_index = set,
                              .grid = step->grid,
-                             .law = step->matter[set].law,
-                             .group = step->matter[set].group,
-                             .group_law = step->matter[set].group_law,
+                             .law = rp_set_has_mass(&step->set[set]) ? step->law : NULL,
+                             .group = step->species[set].group_reals.data,
+                             .group_law = step->species[set].group_laws.data,
                              .dt = step->dt,
                              .transfer = step->transfer,
                              .gradient = step->gradient,
@@ -125,8 +135,8 @@ static void g2p_page(void *ctx, int64_t page, int thread)
 static double least_node_mass(const rp_step *step)
 {
     double lightest = 0.0;
-    for (int i = 0; i < step->sets; i++) {
-        const double mass = step->matter[i].lightest;
+    for (int i = 0; i < step->species_count; i++) {
+        const double mass = step->species[i].lightest;
         lightest = mass > 0.0 && (lightest == 0.0 || mass < lightest) ? mass : lightest;
     }
     return lightest * (step->grid->layout.precision == RP_SINGLE ? 1e-10 : 1e-20);
@@ -235,7 +245,7 @@ static void grid_page(void *ctx, int64_t page, int thread)
     for (int a = 0; a < 3; a++) {
         push[a] = step->gravity[a] * step->dt;
     }
-    step->kernels->sum(grid, step->sets, (rp_local)page);
+    step->kernels->sum(grid, step->species_count, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
     if (l->push != NULL) {
         add_push(l, (rp_local)page);
@@ -255,10 +265,13 @@ static void grid_page(void *ctx, int64_t page, int thread)
     }
 }
 
-static void stage_done(rp_stats *stats, rp_stage stage, double *since)
+// Parts of a step, in the order of rp_solver.stage below.
+typedef enum stage { SORT, P2G, GRID, G2P } stage;
+
+static void stage_done(rp_stats *stats, stage done, double *since)
 {
     const double now = rp_seconds();
-    stats->seconds[stage] += now - *since;
+    stats->seconds[done] += now - *since;
     *since = now;
 }
 
@@ -295,8 +308,8 @@ static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_ind
     *f = (rp_failure){.particle = *(uint64_t *)rp_set_at(set, RP_COL_ID, guilty, 0),
                       .material = {rp_set_group(set)[group].material},
                       .step = step->time.step,
-                      .dt = step->dt,
-                      .limiter = step->stats->limiter};
+                      .dt = step->dt};
+    memcpy(f->limiter, step->stats->limiter, sizeof f->limiter);
     double v2 = 0.0, x[3] = {0};
     for (int a = 0; a < l->dim; a++) {
         const double v =
@@ -312,14 +325,14 @@ static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_ind
         "physical",
         (unsigned long long)f->particle, f->material.index, x[0], x[1], x[2], (long long)f->cell[0],
         (long long)f->cell[1], (long long)f->cell[2], sqrt(v2), (long long)f->step, f->dt,
-        rp_limiter_name(f->limiter));
+        f->limiter);
 }
 
 static rp_result explicit_prepare(void *state, rp_step *step)
 {
     (void)state;
     bool sorted = false;
-    for (int s = 0; s < step->sets; s++) {
+    for (int s = 0; s < step->species_count; s++) {
         if (rp_set_wants_sort(&step->set[s])) {
             RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
             step->stats->sorts++;
@@ -327,7 +340,7 @@ static rp_result explicit_prepare(void *state, rp_step *step)
         }
     }
     if (sorted || step->grid->pages == 0) {
-        RP_TRY(rp_grid_build(step->grid, step->set, step->sets));
+        RP_TRY(rp_grid_build(step->grid, step->set, step->species_count));
     }
     return RP_OK;
 }
@@ -338,11 +351,11 @@ static rp_result explicit_step(void *state, rp_step *step)
     double since = rp_seconds();
 
     RP_TRY(explicit_prepare(state, step));
-    stage_done(step->stats, RP_STAGE_SORT, &since);
+    stage_done(step->stats, SORT, &since);
 
     // all that can fail for lack of memory comes before particles change
     rp_local most_pages = 0;
-    for (int i = 0; i < step->sets; i++) {
+    for (int i = 0; i < step->species_count; i++) {
         most_pages = step->set[i].pages > most_pages ? step->set[i].pages : most_pages;
     }
     loops l = {.step = step};
@@ -362,13 +375,13 @@ static rp_result explicit_step(void *state, rp_step *step)
     RP_TRY(find_push(&l));
     RP_TRY(rp_touches_find(&l.touches, &s->walls, step->collider, step->colliders, step->grid,
                            step->threads, step->scratch));
-    for (int i = 0; i < step->sets; i++) {
+    for (int i = 0; i < step->species_count; i++) {
         if (rp_set_has_mass(&step->set[i])) {
             l.job = transfer_job(step, i);
             rp_parallel_for(step->threads, step->set[i].pages, 4, p2g_page, &l);
         }
     }
-    stage_done(step->stats, RP_STAGE_P2G, &since);
+    stage_done(step->stats, P2G, &since);
 
     rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, &l);
     for (rp_local p = 0; p < step->grid->pages; p++) {
@@ -381,10 +394,10 @@ static rp_result explicit_step(void *state, rp_step *step)
         step->ledger->after += l.ledger[p].after;
         step->ledger->field += l.ledger[p].field;
     }
-    stage_done(step->stats, RP_STAGE_GRID, &since);
+    stage_done(step->stats, GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
-    for (int i = 0; i < step->sets; i++) {
+    for (int i = 0; i < step->species_count; i++) {
         rp_set *set = &step->set[i];
         l.job = transfer_job(step, i);
         rp_parallel_for(step->threads, set->pages, 4, g2p_page, &l);
@@ -407,14 +420,21 @@ static rp_result explicit_step(void *state, rp_step *step)
     }
     s->most.speed = step->stats->max_speed = sqrt(speed2);
     s->most.gradient = step->stats->max_gradient = sqrt(gradient2);
-    stage_done(step->stats, RP_STAGE_G2P, &since);
+    stage_done(step->stats, G2P, &since);
     return RP_OK;
 }
 
+// Everything that there is, it honours.
 const rp_solver rp_solver_explicit = {
-    .name = "explicit",
+    .info = {.name = "explicit",
+             .sentence =
+                 "Elastic grains in short steps: any material, any collider, every detail of "
+                 "the motion.",
+             .built = true,
+             .materials = ~0u},
+    .stage = {"sort", "p2g", "grid", "g2p"},
+    .needs = explicit_needs,
     .create = explicit_create,
-    .channels = explicit_channels,
     .limits = explicit_limits,
     .prepare = explicit_prepare,
     .step = explicit_step,

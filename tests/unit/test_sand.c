@@ -119,13 +119,13 @@ static void check_invariants(const law_variant *v)
             law_round_lane(v, &before[i]);
             elastic[i] = mapped[i] = before[i];
         }
-        law_update(v, RP_LAW_ELASTIC, elastic, LAW_STRAIN_ONLY);
-        law_update(v, RP_LAW_DRUCKER_PRAGER, mapped, LAW_STRAIN_ONLY);
-        law_stress(v, RP_LAW_DRUCKER_PRAGER, mapped, tau);
+        law_update(v, RP_ELASTIC, elastic, LAW_STRAIN_ONLY);
+        law_update(v, RP_SAND, mapped, LAW_STRAIN_ONLY);
+        law_stress(v, RP_SAND, mapped, tau);
         memcpy(again, mapped, sizeof mapped);
-        law_update(v, RP_LAW_DRUCKER_PRAGER, again, LAW_STRAIN_ONLY);
+        law_update(v, RP_SAND, again, LAW_STRAIN_ONLY);
         memcpy(before, mapped, sizeof mapped);
-        law_update(v, RP_LAW_ELASTIC, before, LAW_STRAIN_ONLY);
+        law_update(v, RP_ELASTIC, before, LAW_STRAIN_ONLY);
 
         for (int i = 0; i < RP_LANES; i++) {
             const double *e = elastic[i].strain, *H = mapped[i].strain;
@@ -207,7 +207,7 @@ static void the_cases_are_tested_in_order(void)
             law_lane lane = sand_lane(&v[n], rp_yield_slope(RP_FIT_COMPRESSION, 35.0 * DEGREE, 3));
             memcpy(lane.strain, row[r].e, sizeof row[r].e);
             lane.parameter[RP_PARAM_HARDENS] = 0.0;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
             // what is printed has eight decimals; single: a trial state of |h| = 0.035
             const double bound = 5.1e-9 + 16.0 * v[n].unit * 0.035;
             for (int k = 0; k < 3; k++) {
@@ -235,16 +235,16 @@ static void sand_carries_pressure_and_no_tension(void)
 
         law_lane lane = sand_lane(&v[n], SLOPE_35);
         set_swelling(&v[n], &lane, 0.01);
-        law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_STRAIN_ONLY);
-        law_stress_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, tau);
+        law_update_one(&v[n], RP_SAND, &lane, LAW_STRAIN_ONLY);
+        law_stress_one(&v[n], RP_SAND, &lane, tau);
         for (int k = 0; k < reference_components(dim); k++) {
             CHECK(tau[k] == 0.0);
         }
 
         lane = sand_lane(&v[n], SLOPE_35);
         set_swelling(&v[n], &lane, -0.01);
-        law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_STRAIN_ONLY);
-        law_stress_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, tau);
+        law_update_one(&v[n], RP_SAND, &lane, LAW_STRAIN_ONLY);
+        law_stress_one(&v[n], RP_SAND, &lane, tau);
         for (int k = 0; k < dim; k++) {
             CHECK_NEAR(tau[k], -K * 0.01, K * (1e-12 + 16.0 * v[n].unit * 0.01));
         }
@@ -304,7 +304,7 @@ static void sand_follows_the_deformation_gradient(void)
             for (int i = 0; i < RP_LANES; i++) {
                 start[i] = lane[i] = random_lane(&v[n], &random, s);
             }
-            law_update(&v[n], RP_LAW_DRUCKER_PRAGER, lane, LAW_WITH_ALL);
+            law_update(&v[n], RP_SAND, lane, LAW_WITH_ALL);
             for (int i = 0; i < RP_LANES; i++) {
                 check_context("%dD f%d %s, round %d, lane %d", v[n].dim, v[n].bits,
                               rp_isa_name(v[n].isa), round, i);
@@ -376,7 +376,7 @@ static void two_thousand_steps_of_sand_do_not_drift(void)
                                lane[i].density);
                 seen[want[i].mapping]++;
             }
-            law_update(&v[n], RP_LAW_DRUCKER_PRAGER, lane, LAW_WITH_ALL);
+            law_update(&v[n], RP_SAND, lane, LAW_WITH_ALL);
             for (int i = 0; i < RP_LANES; i++) {
                 largest = fmax(largest, sqrt(dot(dim, lane[i].strain, lane[i].strain)));
                 largest = fmax(largest, lane[i].volume_gain);
@@ -425,7 +425,7 @@ static void hardening_moves_the_cone(void)
                     for (int k = 1; k < dim; k++) {
                         lane.strain[k] = -0.025 / (dim - 1);
                     }
-                    law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+                    law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
                     const double k = bulk(dim, &lane) / (2.0 * lane.parameter[RP_PARAM_MU]);
                     const double got =
                         deviator_norm(dim, lane.strain) / (-k * trace(dim, lane.strain));
@@ -462,7 +462,7 @@ static void hardening_counts_the_flow(void)
             law_lane inside = lane;
             inside.strain[0] = inside.strain[1] = -0.01;
             inside.strain[dim - 1] = -0.011;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &inside, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &inside, LAW_WITH_ALL);
             CHECK(inside.hardening == 0.0);
 
             law_lane apart = lane;
@@ -470,7 +470,7 @@ static void hardening_counts_the_flow(void)
             apart.strain[1] = -0.01;
             apart.strain[dim] = 0.005;
             apart.volume_gain = 0.01;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &apart, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &apart, LAW_WITH_ALL);
             CHECK_NEAR(apart.hardening, hardens * sqrt(4e-4 + 1e-4 + 2.0 * 25e-6), bound);
 
             law_lane sliding = lane;
@@ -478,7 +478,7 @@ static void hardening_counts_the_flow(void)
             sliding.strain[1] = -0.02;
             const double flow = deviator_norm(dim, sliding.strain) - k * slope * 0.01;
             CHECK(flow > 0.001);
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &sliding, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &sliding, LAW_WITH_ALL);
             CHECK_NEAR(sliding.hardening, hardens * flow, bound);
         }
     }
@@ -511,7 +511,7 @@ static void expansion_is_paid_back(void)
             lane.density = row[r].density;
             for (int step = 0; step < 22; step++) {
                 set_swelling(&v[n], &lane, step < 10 ? row[r].step : -row[r].step);
-                law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+                law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
             }
             // 22 steps of round-off of strains up to twelve steps, and of increments near 1
             const double bound = 1e-15 + 22.0 * 8.0 * v[n].unit * (0.06 + 4.0 * row[r].step);
@@ -540,8 +540,8 @@ static void a_single_step_can_pay_back_all(void)
             set_swelling(&v[n], &lane, -delta - eta);
             lane.increment[1] = lane.increment[dim] = shear ? 0.05 : 0.0;
             law_lane elastic = lane;
-            law_update_one(&v[n], RP_LAW_ELASTIC, &elastic, LAW_WITH_ALL);
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_ELASTIC, &elastic, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
             CHECK_NEAR(trace(dim, lane.strain), trace(dim, elastic.strain) + delta, bound);
             CHECK(lane.volume_gain == 0.0);
             if (!shear) {
@@ -579,7 +579,7 @@ static void the_grid_caps_the_gain(void)
             lane.parameter[RP_PARAM_CORRECTS] = 1.0;
             lane.density = row[r].density;
             lane.volume_gain = row[r].gain;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
             CHECK_NEAR(lane.volume_gain, row[r].want, 16.0 * v[n].unit);
             CHECK(lane.strain[0] == 0.0);
         }
@@ -609,9 +609,9 @@ static void cohesion_holds_and_fades(void)
             lane.volume_gain = row[r].gain;
             lane.density = 1000.0;
             set_swelling(&v[n], &lane, 0.01);
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
             double tau[6];
-            law_stress_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, tau);
+            law_stress_one(&v[n], RP_SAND, &lane, tau);
             const double strain_bound = 1e-15 + 32.0 * v[n].unit * 0.2;
             CHECK_NEAR(trace(dim, lane.strain), tip, v[n].unit * 16.0 * tip + 1e-18);
             for (int k = 0; k < dim; k++) {
@@ -631,7 +631,7 @@ static void cohesion_holds_and_fades(void)
         set_swelling(&v[n], &lane, 0.002);
         double before = INFINITY;
         for (int step = 0; step < 40; step++) {
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
             if (step > 0) {
                 CHECK(lane.strain[0] <= before);
             }
@@ -647,7 +647,7 @@ static void cohesion_holds_and_fades(void)
         lane.strain[1] = 0.01;
         lane.strain[dim] = 0.01;
         const double t = trace(dim, lane.strain);
-        law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+        law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
         CHECK_NEAR(trace(dim, lane.strain), t, 1e-15 + 8.0 * v[n].unit * 0.03);
         CHECK_NEAR(deviator_norm(dim, lane.strain), 250.0 / lane.parameter[RP_PARAM_MU],
                    1e-15 + 8.0 * v[n].unit * 0.03);
@@ -655,7 +655,7 @@ static void cohesion_holds_and_fades(void)
         lane = sand_lane(&v[n], 0.0);
         lane.strain[0] = -0.02;
         lane.strain[dim] = 0.01;
-        law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+        law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
         CHECK_NEAR(lane.strain[0], -0.02 / dim, 1e-15 + 8.0 * v[n].unit * 0.03);
         CHECK(lane.strain[dim] == 0.0);
     }
@@ -679,8 +679,8 @@ static void step_at_stress(const law_variant *v, law_lane *lane, const int *at, 
         for (int i = 0; i < v->dim; i++) {
             J *= 1.0 + next.increment[(v->dim + 1) * i];
         }
-        law_update_one(v, RP_LAW_DRUCKER_PRAGER, &next, LAW_STRAIN_ONLY);
-        law_stress_one(v, RP_LAW_DRUCKER_PRAGER, &next, tau);
+        law_update_one(v, RP_SAND, &next, LAW_STRAIN_ONLY);
+        law_stress_one(v, RP_SAND, &next, tau);
         const double step = (target - tau[watch] / J) / (ats * M);
         // strains are some 2e-3 here, and that much of them is noise
         if (fabs(step) < 1e-12 + 8e-3 * v->unit) {
@@ -712,7 +712,7 @@ static void simple_shear_finds_the_friction_coefficient(void)
             lane.increment[1] = 2e-4;
             for (int step = 0; step < 600; step++) {
                 step_at_stress(&v[n], &lane, &yy, 1, 1, -1000.0, &volume);
-                law_stress_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, tau);
+                law_stress_one(&v[n], RP_SAND, &lane, tau);
                 CHECK_NEAR(tau[1] / volume, -1000.0, 1.0);
                 peak = fmax(peak, -tau[dim] / tau[1]);
             }
@@ -744,7 +744,7 @@ static void triaxial_compression_meets_mohr_coulomb(void)
             lane.increment[4] = -1e-4;
             for (int step = 0; step < 200; step++) {
                 step_at_stress(&v[n], &lane, sides, 2, 0, cell, &volume);
-                law_stress_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, tau);
+                law_stress_one(&v[n], RP_SAND, &lane, tau);
                 CHECK_NEAR(tau[0] / volume, cell, 1.0);
                 CHECK(tau[1] / tau[0] >= before * (1.0 - 1e-4)); // no peak
                 before = tau[1] / tau[0];
@@ -772,7 +772,7 @@ static void neighbours_in_a_tile_do_not_matter(void)
             static const double size[] = {1e-3, 0.05, 0.3};
             const law_lane mine = random_lane(&v[n], &random, size[round % 3]);
             law_lane alone = mine, crowd[RP_LANES];
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &alone, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &alone, LAW_WITH_ALL);
 
             const int place = test_below(&random, RP_LANES);
             for (int i = 0; i < RP_LANES; i++) {
@@ -782,7 +782,7 @@ static void neighbours_in_a_tile_do_not_matter(void)
                 }
             }
             crowd[place] = mine;
-            law_update(&v[n], RP_LAW_DRUCKER_PRAGER, crowd, LAW_WITH_ALL);
+            law_update(&v[n], RP_SAND, crowd, LAW_WITH_ALL);
             CHECK(memcmp(crowd[place].strain, alone.strain, sizeof alone.strain) == 0);
             CHECK(memcmp(&crowd[place].hardening, &alone.hardening, sizeof(double)) == 0);
             CHECK(memcmp(&crowd[place].volume_gain, &alone.volume_gain, sizeof(double)) == 0);
@@ -805,17 +805,17 @@ static void absent_columns_are_switched_off(void)
             law_lane lane = random_lane(&v[n], &random, 0.01);
             lane.parameter[RP_PARAM_CORRECTS] = lane.parameter[RP_PARAM_HARDENS] = 1.0;
             law_lane bare = lane, off = lane;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &bare, LAW_STRAIN_ONLY);
+            law_update_one(&v[n], RP_SAND, &bare, LAW_STRAIN_ONLY);
             off.parameter[RP_PARAM_CORRECTS] = off.parameter[RP_PARAM_HARDENS] = 0.0;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &off, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &off, LAW_WITH_ALL);
             CHECK(memcmp(bare.strain, off.strain, sizeof bare.strain) == 0);
             CHECK(off.hardening == lane.hardening && off.volume_gain == lane.volume_gain);
 
             // one without the other
             law_lane gain = lane, gain_off = lane;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &gain, LAW_WITH_GAIN);
+            law_update_one(&v[n], RP_SAND, &gain, LAW_WITH_GAIN);
             gain_off.parameter[RP_PARAM_HARDENS] = 0.0;
-            law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &gain_off, LAW_WITH_ALL);
+            law_update_one(&v[n], RP_SAND, &gain_off, LAW_WITH_ALL);
             CHECK(memcmp(gain.strain, gain_off.strain, sizeof gain.strain) == 0);
             CHECK(gain.volume_gain == gain_off.volume_gain);
         }
@@ -853,7 +853,7 @@ static void a_nan_stays_a_nan(void)
                                      ? &lane.increment[spot - components]
                                      : place[spot - components - dim * dim];
                 *spoilt = NAN;
-                law_update_one(&v[n], RP_LAW_DRUCKER_PRAGER, &lane, LAW_WITH_ALL);
+                law_update_one(&v[n], RP_SAND, &lane, LAW_WITH_ALL);
                 if (spoilt == &lane.density) {
                     // nobody asks for the density unless there is a gain
                     CHECK(isnan(lane.volume_gain) || lane.volume_gain == 0.0);
@@ -882,8 +882,8 @@ static void instruction_sets_agree(void)
                               rp_isa_name(v[a].isa), rp_isa_name(v[b].isa), round);
                 const law_lane start = random_lane(&v[a], &random, 0.01);
                 law_lane first = start, second = start;
-                law_update_one(&v[a], RP_LAW_DRUCKER_PRAGER, &first, LAW_WITH_ALL);
-                law_update_one(&v[b], RP_LAW_DRUCKER_PRAGER, &second, LAW_WITH_ALL);
+                law_update_one(&v[a], RP_SAND, &first, LAW_WITH_ALL);
+                law_update_one(&v[b], RP_SAND, &second, LAW_WITH_ALL);
                 // twice the bound of sand_follows_the_deformation_gradient
                 const double k = bulk(v[a].dim, &start) / (2.0 * start.parameter[RP_PARAM_MU]);
                 const double bound = 32.0 * v[a].unit * 0.11 * (2.0 + k);

@@ -1,0 +1,276 @@
+// Dry or cohesive sand: Hencky elasticity inside a Drucker-Prager cone, with hardening and volume
+// correction where the material asks for them (docs/theory.md, sections 9 and 10).
+//
+// The return mapping changes the trace of the strain and the length of its deviator and keeps the
+// axes of both, so that it works on the tensor as it is. All lanes run the same instructions: mu,
+// slope, cohesion, hardening and correction may differ from lane to lane.
+#include "model/sand.h"
+
+#include "model/variant.h"
+
+#ifdef RP_DIM // ---- the law ----
+
+#include "model/hencky.h"
+
+// Part of the cohesion that is lost per volume gain: all of it at 0.05, docs/theory.md (24).
+#define FADING R(20.0)
+
+// How far the logarithm of the density that the grid sees may be off, docs/theory.md (26).
+#define DOUBT R(1.0)
+
+// Slope of the cone, theory (20), from the hardening state before the step, theory (28).
+RP_INLINE vec cone_slope(const rp_law_tile *tile, int lane, ivec hardens, vec q)
+{
+    const vec fixed = law_parameter(tile, RP_PARAM_SLOPE, lane);
+    if (!vany(hardens)) {
+        return fixed;
+    }
+    const vec h0 = law_parameter(tile, RP_PARAM_H0, lane);
+    const vec h1 = law_parameter(tile, RP_PARAM_H1, lane);
+    const vec h2 = law_parameter(tile, RP_PARAM_H2, lane);
+    const vec h3 = law_parameter(tile, RP_PARAM_H3, lane);
+    const vec s = vsin(vfma(vfma(h1, q, -h3), vexp(-h2 * q), h0));
+
+    const vec scale = law_parameter(tile, RP_PARAM_FIT_SCALE, lane);
+    const vec tilt = law_parameter(tile, RP_PARAM_FIT_TILT, lane);
+    const vec bend = law_parameter(tile, RP_PARAM_FIT_BEND, lane);
+    const vec one = vset(R(1.0));
+    const vec slope = scale * s / (vfma(tilt, s, one) * vsqrt(vfma(bend * s, s, one)));
+    return vselect(hardens, slope, fixed);
+}
+
+// No more volume is given back than the density that the grid sees can explain, theory (26).
+RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, vec gain)
+{
+    const vec zero = vset(R(0.0));
+    const ivec positive = vlt(zero, gain);
+    if (!vany(positive)) {
+        return gain;
+    }
+    const vec rest = law_parameter(tile, RP_PARAM_DENSITY, lane);
+    const vec seen = vload((const real *)tile->density + lane);
+    // in this order of operands a NaN density makes the gain NaN
+    const vec capped = vmin(gain, vmax(zero, vlog(rest / seen)) + vset(DOUBT));
+    return vselect(positive, capped, gain);
+}
+
+RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
+{
+    const vec zero = vset(R(0.0)), one = vset(R(1.0));
+    const real over_d = (real)(1.0 / DIM);
+
+    // a column that is not kept counts as switched off
+    real *const q_column = tile->column[RP_COL_HARDENING];
+    real *const gain_column = tile->column[RP_COL_VOLUME_GAIN];
+    ivec hardens = viset(0), corrects = viset(0);
+    vec q = zero, old_gain = zero, gain = zero;
+    if (q_column != NULL) {
+        hardens = vlt(zero, law_parameter(tile, RP_PARAM_HARDENS, lane));
+        q = vload(q_column + lane);
+    }
+    if (gain_column != NULL) {
+        corrects = vlt(zero, law_parameter(tile, RP_PARAM_CORRECTS, lane));
+        old_gain = vload(gain_column + lane);
+        gain = vselect(corrects, old_gain, zero);
+    }
+    const vec alpha = cone_slope(tile, lane, hardens, q);
+    const vec mu = law_parameter(tile, RP_PARAM_MU, lane);
+    const vec bulk = vfma(vset(DIM), law_parameter(tile, RP_PARAM_LAMBDA, lane), mu + mu);
+    const vec left = vmax(zero, vfma(gain, vset(-FADING), one));
+    const vec cohesion = law_parameter(tile, RP_PARAM_COHESION, lane) * left;
+
+    // the trial strain in its parts; the deviator is taken before the gain is added
+    const sym trial = hencky_trial(tile, lane);
+    const vec trace = sym_trace(trial);
+    sym deviator = trial;
+    for (int k = 0; k < DIM; k++) {
+        deviator.c[k] -= over_d * trace;
+    }
+    const vec shear2 = sym_norm2(deviator), shear = vsqrt(shear2);
+    const vec t = trace + gain; // theory (21)
+
+    // the cone's radius at t, its tip, the plastic flow: theory (22). Without friction a cohesive
+    // cone is a cylinder, and c / 0 puts its tip at infinity
+    const vec radius = (cohesion - bulk * alpha * t) / (mu + mu);
+    const ivec coheres = vlt(zero, cohesion);
+    const vec tip = vany(coheres) ? vselect(coheres, cohesion / (alpha * bulk), zero) : zero;
+    const vec flow = shear - radius;
+
+    // theory (23): I inside, II apart, III sliding
+    const ivec inside = vle(flow, zero);
+    const ivec apart = ~inside & (vle(tip, t) | vle(shear, zero));
+
+    // only II forgets the strain: `nothing` is 0, or NaN where something was
+    const vec nothing = zero * vabs(flow);
+    const vec scale = vselect(inside, one, vselect(apart, nothing, radius / shear));
+    const vec mean = over_d * vselect(apart, tip, t);
+    const vec shift = over_d * gain;
+    sym h = sym_scaled(deviator, scale);
+    for (int k = 0; k < DIM; k++) {
+        // inside, without a gain to pay back, the strain keeps its bits
+        h.c[k] = vselect(inside, trial.c[k] + shift, h.c[k] + mean);
+    }
+    sym_store((real *)tile->column[RP_COL_STRAIN] + lane, h);
+
+    // theory (25): paid back inside and sliding
+    if (gain_column != NULL) {
+        const vec gained = capped_gain(tile, lane, vselect(apart, t - tip, nothing));
+        vstore(gain_column + lane, vselect(corrects, gained, old_gain));
+    }
+
+    // theory (27): the trial strain counts without the gain
+    if (q_column != NULL) {
+        const vec size = vsqrt(vfma(over_d * trace, trace, shear2));
+        const vec step = vselect(inside, zero, vselect(apart, size, flow));
+        vstore(q_column + lane, vselect(hardens, q + step, q));
+    }
+}
+
+static void RP_LAW_VARIANT(sand_update)(const rp_law_tile *tile)
+{
+    for (int lane = 0; lane < RP_LANES; lane += LANES) {
+        return_mapping(tile, lane);
+    }
+}
+
+RP_HENCKY_ENTRIES(sand)
+
+RP_LAW(sand) = {.stress = RP_LAW_VARIANT(sand_stress),
+                .update = RP_LAW_VARIANT(sand_update),
+                .energy = RP_LAW_VARIANT(sand_energy)};
+
+#else // ---- the material ----
+
+#include "base/result.h"
+#include "model/material.h"
+
+// clang-format off
+static const rp_property hardening_form[] = {
+    {"h0", RP_PROPERTY_NUMBER, "degrees", RP_ANY, .otherwise = "35", RP_AT(hardening_h[0]),
+     .sentence = "Friction angle in the end."},
+    {"h1", RP_PROPERTY_NUMBER, "degrees", RP_ANY, .otherwise = "9", RP_AT(hardening_h[1]),
+     .sentence = "How steeply it rises at first."},
+    {"h2", RP_PROPERTY_NUMBER, NULL, RP_POSITIVE, .otherwise = "0.2", RP_AT(hardening_h[2]),
+     .sentence = "How soon it settles."},
+    {"h3", RP_PROPERTY_NUMBER, "degrees", RP_ANY, .otherwise = "10", RP_AT(hardening_h[3]),
+     .sentence = "What is missing from `h0` at the start."},
+};
+
+static const rp_property properties[] = {
+    RP_ELASTIC_PROPERTIES,
+    RP_FRICTION_PROPERTIES,
+    {"hardening", RP_PROPERTY_TABLE, .otherwise = "false", RP_AT(hardening), .form = hardening_form, .forms = 4,
+     .sentence = "The friction angle changes as sand deforms: h0 + (h1 q - h3) exp(-h2 q). "
+                 "It then replaces `friction_angle`; `true` takes all defaults."},
+    {"cohesion", RP_PROPERTY_NUMBER, "Pa", RP_NOT_NEGATIVE, .otherwise = "0", RP_AT(cohesion),
+     .sentence = "Strength without pressure, as of damp sand."},
+    {"volume_correction", RP_PROPERTY_BOOLEAN, .otherwise = "true", RP_AT(volume_correction),
+     .sentence = "Undo the volume that sand gains when it separates and falls together again."},
+};
+
+static const char example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local dry = material.sand { name = \"dry\", friction_angle = 30 }\n"
+    "local damp = material.sand { name = \"damp\", friction_angle = 38, cohesion = 200 }\n"
+    "local dense = material.sand { name = \"dense\", hardening = { h0 = 30, h1 = 3, h3 = 5 } }\n"
+    "for i, sand in ipairs { dry, damp, dense } do\n"
+    "    particles { material = sand, shape = sphere { center = {i, 0.2, 0}, radius = 0.2 } }\n"
+    "end\n"
+    "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }\n";
+// clang-format on
+
+static unsigned needs(const rp_material_def *def)
+{
+    return 1u << RP_COL_STRAIN | (unsigned)def->hardening << RP_COL_HARDENING |
+           (unsigned)def->volume_correction << RP_COL_VOLUME_GAIN;
+}
+
+double rp_hardened_angle(const double h[4], double q)
+{
+    return h[0] + (h[1] * q - h[3]) * exp(-h[2] * q);
+}
+
+// Least and largest angle that a hardening curve reaches for q >= 0.
+static void hardened_range(const double h[4], double *least, double *most)
+{
+    // it starts at h0 - h3, ends at h0, and has one turning point in between unless it is monotone
+    const double start = rp_hardened_angle(h, 0.0), end = h[0];
+    *least = fmin(start, end);
+    *most = fmax(start, end);
+    const double turn = 1.0 / h[2] + h[3] / h[1];
+    if (h[1] != 0.0 && turn > 0.0) {
+        const double angle = rp_hardened_angle(h, turn);
+        *least = fmin(*least, angle);
+        *most = fmax(*most, angle);
+    }
+}
+
+static rp_result check(const rp_material_def *def, int dim)
+{
+    if (def->hardening && def->friction_coefficient >= 0.0) {
+        return rp_fail(
+            RP_ERR_ARGUMENT,
+            "sand.friction_coefficient: want none with hardening, which makes its own, got %g",
+            def->friction_coefficient);
+    }
+    rp_material_def steepest = *def;
+    if (def->hardening) {
+        double least;
+        hardened_range(def->hardening_h, &least, &steepest.friction_angle);
+        if (!(least >= 0.0 && steepest.friction_angle < 1.57079632679489661923)) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "sand.hardening: want a curve within >= 0 and < pi/2 rad, got %g to %g",
+                           least, steepest.friction_angle);
+        }
+    }
+    rp_warn_of_friction("sand", rp_plain_friction(&steepest, dim));
+    return RP_OK;
+}
+
+static double first_angle(const rp_material_def *def)
+{
+    return def->hardening ? rp_hardened_angle(def->hardening_h, 0.0) : def->friction_angle;
+}
+
+static double friction(const rp_material_def *def, int dim)
+{
+    rp_material_def first = *def;
+    first.friction_angle = first_angle(def);
+    return rp_plain_friction(&first, dim);
+}
+
+static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_COUNT])
+{
+    const rp_yield_curve curve = rp_yield_curve_of(def->yield_fit, dim);
+    rp_elastic_parameters(def, dim, out);
+    // where hardening decides, this is the slope it starts from
+    out[RP_PARAM_SLOPE] = def->friction_coefficient >= 0.0
+                              ? rp_slope_of_friction(def->friction_coefficient, dim)
+                              : rp_yield_slope(def->yield_fit, first_angle(def), dim);
+    out[RP_PARAM_COHESION] = def->cohesion;
+    out[RP_PARAM_CORRECTS] = def->volume_correction;
+    out[RP_PARAM_HARDENS] = def->hardening;
+    for (int k = 0; k < 4; k++) {
+        out[RP_PARAM_H0 + k] = def->hardening_h[k];
+    }
+    out[RP_PARAM_FIT_SCALE] = curve.scale;
+    out[RP_PARAM_FIT_TILT] = curve.tilt;
+    out[RP_PARAM_FIT_BEND] = curve.bend;
+}
+
+const rp_material_class rp_class_sand = {
+    .info = {.name = "sand",
+             .sentence = "Grains with inner friction: a material to hand to `particles`.",
+             .example = example,
+             .species = "solid",
+             .color = {-1.0},
+             RP_PROPERTIES(properties)},
+    .needs = needs,
+    .check = check,
+    .parameters = parameters,
+    .modulus = rp_elastic_modulus,
+    .friction = friction,
+    .grains = true,
+};
+
+#endif

@@ -1,0 +1,22 @@
+// What sand's law is told besides moduli and density.
+#pragma once
+
+#include "model/law.h"
+
+enum {
+    RP_PARAM_SLOPE = RP_PARAM_OWN, // alpha of the yield cone where it does not harden, theory (20)
+    RP_PARAM_COHESION,             // c_C [Pa], theory (24)
+    RP_PARAM_CORRECTS,             // 1 with volume correction, else 0
+    RP_PARAM_HARDENS,              // 1 with hardening, else 0
+    RP_PARAM_H0, // hardening curve phi(q) = h0 + (h1 q - h3) exp(-h2 q), h0 h1 h3 in [rad]
+    RP_PARAM_H1,
+    RP_PARAM_H2,
+    RP_PARAM_H3,
+    RP_PARAM_FIT_SCALE, // of rp_yield_curve
+    RP_PARAM_FIT_TILT,
+    RP_PARAM_FIT_BEND,
+};
+_Static_assert((int)RP_PARAM_FIT_BEND < (int)RP_PARAM_COUNT, "sand has the most to tell");
+
+// The friction angle [rad] after hardening by q, docs/theory.md (28).
+double rp_hardened_angle(const double h[4], double q);
