@@ -108,7 +108,8 @@ coverage: deps ## which lines of src/ the tests reach
 # pages that are made from tables in the code, and what prints each
 PAGES := \
 	docs/scene.md=--print-scene-reference \
-	docs/measure.md=--print-measure-reference
+	docs/measure.md=--print-measure-reference \
+	docs/methods.md=--print-methods-reference
 
 docs: deps-build ## make the pages anew that come from tables in the code
 	@$(call configure,release)

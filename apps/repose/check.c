@@ -99,11 +99,14 @@ static void print_slopes(rp_scene *scene)
     }
     for (int i = 0; i < rp_world_materials(world); i++) {
         const rp_material_def *m = rp_world_material(world, i);
-        const double slope = rp_material_slope(m, rp_world_dimension(world)) * (180.0 / M_PI);
-        if (m->kind == RP_SAND) {
-            printf("slope          %s stays in motion above about %.0f degrees and rests below; a "
-                   "heap that collapsed ends flatter%s\n",
-                   m->name[0] != '\0' ? m->name : "sand", slope,
+        const double friction = rp_material_friction(m, rp_world_dimension(world));
+        const double slope = atan(friction) * (180.0 / M_PI);
+        if (friction > 0.0) {
+            printf("slope          %s has friction %.4f (shear over normal stress at yield): it "
+                   "stays in "
+                   "motion above about %.0f degrees and rests below; a heap that collapsed ends "
+                   "flatter%s\n",
+                   m->name, friction, slope,
                    slope >= 45.0 ? "; so steep that a slope may never fail: see yield_fit" : "");
         }
     }

@@ -65,12 +65,19 @@ int main(int argc, char **argv)
         (strcmp(name, "--print-man") == 0 ? args_man : args_bash)(commands, COMMANDS, stdout);
         return finish(EXIT_DONE);
     }
-    if (strcmp(name, "--print-scene-reference") == 0 ||
-        strcmp(name, "--print-measure-reference") == 0) {
-        char *text = name[8] == 's' ? rp_scene_reference() : rp_measure_reference();
-        fputs(text != NULL ? text : "", stdout);
-        free(text);
-        return finish(text != NULL ? EXIT_DONE : EXIT_FAILED);
+    static const struct {
+        const char *name;
+        char *(*make)(void);
+    } pages[] = {{"--print-scene-reference", rp_scene_reference},
+                 {"--print-measure-reference", rp_measure_reference},
+                 {"--print-methods-reference", rp_methods_reference}};
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        if (strcmp(name, pages[i].name) == 0) {
+            char *text = pages[i].make();
+            fputs(text != NULL ? text : "", stdout);
+            free(text);
+            return finish(text != NULL ? EXIT_DONE : EXIT_FAILED);
+        }
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i]->name, name) == 0) {

@@ -68,6 +68,9 @@ RP_API int rp_methods(void);
 RP_API const rp_method_info *rp_method_at(int index);
 /// @return RP_ERR_ARGUMENT for one that is not known or not built, with the list of all
 RP_API rp_result rp_method_named(const char *name, const rp_method_info **method);
+/// What each method does with what scenes say, as Markdown: docs/methods.md.
+/// @return released with free(); NULL when there is no memory
+RP_API char *rp_methods_reference(void);
 RP_API const char *rp_feature_name(rp_feature feature);
 RP_API const char *rp_feature_sentence(rp_feature feature);
 

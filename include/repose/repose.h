@@ -7,6 +7,7 @@
 #include "file.h"
 #include "frame.h"
 #include "measure.h"
+#include "method.h"
 #include "nearest.h"
 #include "record.h"
 #include "render.h"
