@@ -79,10 +79,19 @@ static rp_yield_fit fit_named(const char *name)
     return RP_FIT_DEFAULT;
 }
 
-static rp_material_def material_of(const json_t *m)
+// A word that is not known is of a newer version, and what it means cannot be guessed.
+static rp_result read_material(const rp_record *r, const json_t *list, size_t index,
+                               rp_material_def *out)
 {
+    const json_t *m = json_array_get(list, index);
     const char *word = json_string_value(json_object_get(m, "word"));
     const bool elastic = word != NULL && strcmp(word, "material.elastic") == 0;
+    if (!elastic && (word == NULL || strcmp(word, "material.sand") != 0)) {
+        return rp_fail(RP_ERR_FILE,
+                       "%s/scene.resolved.json: materials[%zu].word: want material.sand or "
+                       "material.elastic, got '%s'",
+                       r->folder.path, index, word != NULL ? word : "");
+    }
     rp_material_def def = elastic ? rp_default_elastic_def() : rp_default_sand_def();
     const char *name = json_string_value(json_object_get(m, "name"));
     snprintf(def.name, sizeof def.name, "%s", name != NULL ? name : "");
@@ -102,7 +111,8 @@ static rp_material_def material_of(const json_t *m)
         def.hardening_h[2] = number(h, "h2", def.hardening_h[2]);
         def.hardening_h[3] = DEGREE * number(h, "h3", def.hardening_h[3] / DEGREE);
     }
-    return def;
+    *out = def;
+    return RP_OK;
 }
 
 static rp_result read_scene(rp_record *r, const json_t *scene)
@@ -125,7 +135,7 @@ static rp_result read_scene(rp_record *r, const json_t *scene)
     }
     for (size_t i = 0; i < json_array_size(materials); i++) {
         const json_t *m = json_array_get(materials, i);
-        r->material[i] = material_of(m);
+        RP_TRY(read_material(r, materials, i, &r->material[i]));
         r->tint[i][0] = -1.0;
         if (json_array_size(json_object_get(m, "color")) == 3) {
             vector(m, "color", r->tint[i]);

@@ -194,7 +194,8 @@ static void ignore(rp_log_level level, const char *message, void *context)
 // measurement works with its defaults, and wrong words are refused with a hint.
 static void a_falling_block_is_measured(void)
 {
-    static const char resolved[] = "{\"materials\": [{\"young\": 1e5, \"poisson\": 0.25}]}";
+    static const char resolved[] = "{\"materials\": [{\"word\": \"material.sand\", "
+                                   "\"young\": 1e5, \"poisson\": 0.25}]}";
     const rp_run_file file = {"scene.resolved.json", resolved, sizeof resolved - 1};
     test_folder folder = test_folder_make();
     rp_world_def def = rp_default_world_def();
