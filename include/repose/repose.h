@@ -8,6 +8,7 @@
 #include "frame.h"
 #include "measure.h"
 #include "nearest.h"
+#include "reader.h"
 #include "record.h"
 #include "render.h"
 #include "run.h"
