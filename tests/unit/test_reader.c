@@ -1,10 +1,11 @@
 // Tests src/io/reader.c and batch.c: particles are what columns, groups and materials say, whatever
-// of them a frame lacks.
+// of them a frame lacks; and whoever reads frames through it gets along with that.
 #include "repose/repose.h"
 
 #include "check.h"
 #include "folder.h"
 #include "frame_world.h"
+#include "view/frames.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,6 +81,18 @@ static void overwrite(run *r, const char *dataset, hid_t type, const void *rows)
     H5Fclose(file);
     frame_drop_column(r->frame, "none"); // which seals it
     CHECK_HELPER(reopen(r));
+}
+
+static rp_result measure(const run *r, const char *name, double *out)
+{
+    rp_measure_def def = rp_default_measure_def();
+    rp_measured *measured;
+    def.folder = r->folder.path;
+    def.name = name;
+    RP_TRY(rp_measure(&def, &measured));
+    memcpy(out, measured->value, (size_t)measured->columns * sizeof *out);
+    rp_measured_free(measured);
+    return RP_OK;
 }
 
 // ---- what is read ----
@@ -263,6 +276,13 @@ static void those_that_are_dropped_leave_the_others_whole(void)
     CHECK_EQUAL(b.count, kept);
     CHECK_EQUAL(gone, r.count - kept);
     CHECK(gone >= 2 && gone <= 4);
+    // measurements say how many they left out
+    double center[10];
+    check_expect_warning();
+    CHECK_OK(measure(&r, "center", center));
+    CHECK(strstr(check_last_warning(), "particles are nowhere") != NULL);
+    CHECK(isfinite(center[2] + center[3] + center[4]));
+    CHECK_EQUAL(center[9], kept);
     free(x);
     rp_batch_free(&b);
     rp_batch_free(&whole);
@@ -438,10 +458,71 @@ static void what_is_missing_is_neutral_and_can_be_asked_for(void)
     unmake(&r);
 }
 
+static rp_result picture(const run *r, const char *color)
+{
+    rp_render_def def = rp_default_render_def();
+    rp_render *render;
+    def.width = def.height = 16;
+    def.shutter = 0.5;
+    def.samples = 1;
+    def.threads = 1;
+    def.color = color;
+    RP_TRY(rp_render_open(r->folder.path, &def, &render));
+    const rp_result result = rp_render_frame(render, 0, test_path(&r->folder, "picture.png"));
+    rp_render_close(render);
+    return result;
+}
+
+static rp_result show(const run *r, const char *color)
+{
+    rp_frames frames = {.record = r->record, .room = 1 << 20};
+    rp_parcel parcel;
+    snprintf(frames.folder, sizeof frames.folder, "%s", r->folder.path);
+    const rp_result result = rp_frames_send(&frames, 0, 1, 0, color, &parcel);
+    rp_parcel_release(&parcel);
+    rp_frames_end(&frames);
+    return result;
+}
+
+// Whoever has no use for velocity and strain does without, and who has says which is missing.
+static void frames_without_velocity_and_strain_are_shown_exported_and_measured(void)
+{
+    run r;
+    double full[16], bare[16];
+    rp_export_def def = rp_default_export_def();
+    def.format = RP_FORMAT_CSV;
+    CHECK_HELPER(make(&r, 3, RP_SINGLE, 3.0));
+    CHECK_OK(measure(&r, "center", full));
+    CHECK_EQUAL(full[9], r.count - 2); // the dead do not count
+    frame_drop_column(r.frame, "velocity");
+    frame_drop_column(r.frame, "strain");
+    CHECK_OK(picture(&r, "grains"));
+    CHECK_OK(show(&r, "grains"));
+    CHECK_OK(show(&r, "material"));
+    CHECK_OK(rp_export(r.folder.path, &def, test_path(&r.folder, "csv")));
+    CHECK_OK(measure(&r, "runout", bare));
+    CHECK_OK(measure(&r, "volume", bare));
+    CHECK(bare[2] > 0.0 && isnan(bare[3]) && bare[4] > 0.0);
+    CHECK_OK(measure(&r, "center", bare));
+    CHECK(bare[2] == full[2] && bare[8] == full[8]);
+    CHECK(isfinite(full[5]) && isnan(bare[5]));
+    static const char *const want[] = {"needs the column velocity, and ",
+                                       "needs the column strain, and "};
+    CHECK_ERROR(picture(&r, "speed"), RP_ERR_ARGUMENT, want[0]);
+    CHECK_ERROR(picture(&r, "pressure"), RP_ERR_ARGUMENT, want[1]);
+    CHECK_ERROR(picture(&r, "case"), RP_ERR_ARGUMENT, want[1]);
+    CHECK_ERROR(show(&r, "pressure"), RP_ERR_ARGUMENT, want[1]);
+    CHECK_ERROR(measure(&r, "rest", bare), RP_ERR_ARGUMENT, want[0]);
+    CHECK_ERROR(measure(&r, "velocity", bare), RP_ERR_ARGUMENT, want[0]);
+    CHECK_ERROR(measure(&r, "stress", bare), RP_ERR_ARGUMENT, want[1]);
+    unmake(&r);
+}
+
 TEST_MAIN(TEST(particles_are_what_columns_and_groups_say),
           TEST(batches_follow_each_other_to_the_last_particle), TEST(ids_are_exact),
           TEST(what_a_particle_has_of_its_own_goes_before_its_group),
           TEST(those_that_are_dropped_leave_the_others_whole),
           TEST(stress_is_hencky_over_the_volume_ratio), TEST(without_a_record_stress_is_not_known),
           TEST(numbers_are_found_by_their_names),
-          TEST(what_is_missing_is_neutral_and_can_be_asked_for))
+          TEST(what_is_missing_is_neutral_and_can_be_asked_for),
+          TEST(frames_without_velocity_and_strain_are_shown_exported_and_measured))
