@@ -279,8 +279,25 @@ static const char *completion_of(const char *words)
                                          : NULL;
 }
 
+// The names of the methods that can be used.
+static void method_words(char *out, size_t size)
+{
+    out[0] = '\0';
+    for (int m = 0; m < rp_methods(); m++) {
+        const rp_method_info *info = rp_method_at(m);
+        const size_t used = strlen(out);
+        snprintf(out + used, size - used, "%s%s", used > 0 && info->built ? " " : "",
+                 info->built ? info->name : "");
+    }
+}
+
 static void bash_reply(const char *words, FILE *out)
 {
+    char methods[256];
+    if (strcmp(words, "METHOD") == 0) {
+        method_words(methods, sizeof methods);
+        words = methods;
+    }
     const char *known = completion_of(words);
     if (known != NULL) {
         fputs(known, out);

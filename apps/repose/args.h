@@ -12,8 +12,9 @@ typedef struct option {
     const char *name;  // "--frames", or "-o"
     const char *value; // what it takes, such as "N"; NULL: nothing
     const char *help;  // one sentence; may hold line breaks
-    const char *words; // for the completion: what the value may be, "FILE" or "DIR"; NULL: anything
-    bool many;         // may be given again and again
+    const char *
+        words; // for the completion: what the value may be, "FILE", "DIR", "METHOD"; NULL: anything
+    bool many; // may be given again and again
 } option;
 
 typedef struct args args;

@@ -14,7 +14,8 @@
 #define OPTION_METHOD                                                                              \
     {                                                                                              \
         .name = "--method", .value = "M",                                                          \
-        .help = "how to solve, instead of what the scene says: explicit", .words = "explicit"      \
+        .help = "how to solve, instead of what the scene says: docs/methods.md has the list",      \
+        .words = "METHOD"                                                                          \
     }
 #define OPTION_FRAMES                                                                              \
     {                                                                                              \

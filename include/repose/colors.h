@@ -3,15 +3,14 @@
 // and wants them to look the same.
 #pragma once
 
-#include "frame.h"
-#include "record.h"
+#include "reader.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef enum rp_color_kind {
-    RP_COLOR_GRAINS,  ///< the three colours of sand; a number is an id
+    RP_COLOR_GRAINS,  ///< three shades of a material's colour; a number stands for one of each
     RP_COLOR_NUMBERS, ///< along a ramp of colours
     RP_COLOR_CLASSES, ///< whole numbers, a colour each
 } rp_color_kind;
@@ -24,14 +23,13 @@ typedef struct rp_colors_info {
     char label[8][40]; ///< of classes; empty: it has none
 } rp_colors_info;
 
-/// @param record of the run that the frame belongs to; NULL: pressure and case are unknown
+/// @param reader must outlive the colours
 /// @param name as rp_render_def.color
 /// @param[out] colors released with rp_colors_close(); NULL on failure
-RP_API rp_result rp_colors_open(const rp_record *record, const rp_frame *frame, const char *name,
-                                rp_colors **colors);
+RP_API rp_result rp_colors_open(rp_reader *reader, const char *name, rp_colors **colors);
 RP_API void rp_colors_close(rp_colors *colors);
 RP_API void rp_colors_get_info(const rp_colors *colors, rp_colors_info *out);
-/// The numbers of all particles of the frame that it was opened with.
+/// The numbers of all particles of the frame.
 RP_API rp_result rp_colors_read(const rp_colors *colors, double *out);
 /// The colour of a number, sRGB; of numbers along a ramp 0 is its start and 1 its end.
 RP_API void rp_colors_rgb(const rp_colors *colors, double value, unsigned char rgb[3]);

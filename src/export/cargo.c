@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 15, COMPS = 9 };
+enum { COMPS = 9 };
 
 // (x, y, z) with y up becomes (x, -z, y) with z up: a quarter turn about x.
 void rp_job_turn(const rp_job *job, double v[3])
@@ -62,7 +62,7 @@ static void turn_extra(const rp_job *job, const char *name, int comps, double *v
 static bool is_standard(const char *name)
 {
     return strcmp(name, "position") == 0 || strcmp(name, "velocity") == 0 ||
-           strcmp(name, "id") == 0;
+           strcmp(name, "id") == 0 || strcmp(name, "mass") == 0;
 }
 
 static bool is_listed(const char *list, const char *name)
@@ -79,7 +79,7 @@ static bool is_listed(const char *list, const char *name)
 }
 
 // Every name that was asked for must be there.
-static rp_result check_list(const rp_job *job, const rp_frame *frame, const rp_frame_info *info)
+static rp_result check_list(const rp_job *job, const rp_frame *frame, int columns)
 {
     for (const char *at = job->def->columns; at != NULL && *at != '\0';
          at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
@@ -89,7 +89,7 @@ static rp_result check_list(const rp_job *job, const rp_frame *frame, const rp_f
         rp_nearest nearest = rp_nearest_start(name);
         char known[64][64]; // outlives the search
         bool found = false;
-        for (int i = 0; i < info->columns && i < 64; i++) {
+        for (int i = 0; i < columns && i < 64; i++) {
             if (rp_frame_column(frame, i, &column) == RP_OK) {
                 memcpy(known[i], column.name, sizeof known[i]);
                 found = found || strcmp(column.name, name) == 0;
@@ -109,12 +109,13 @@ static rp_result check_list(const rp_job *job, const rp_frame *frame, const rp_f
     return RP_OK;
 }
 
-static rp_result choose_extras(const rp_job *job, const rp_frame *frame, const rp_frame_info *info,
-                               rp_cargo *c)
+static rp_result choose_extras(const rp_job *job, const rp_reader *reader, rp_cargo *c)
 {
     const char *list = job->def->columns;
-    RP_TRY(check_list(job, frame, info));
-    for (int i = 0; i < info->columns && c->extras < RP_CARGO_EXTRAS; i++) {
+    const rp_frame *frame = rp_reader_frame(reader);
+    const int columns = rp_reader_info(reader)->columns;
+    RP_TRY(check_list(job, frame, columns));
+    for (int i = 0; i < columns && c->extras < RP_CARGO_EXTRAS; i++) {
         rp_frame_column_info column;
         RP_TRY(rp_frame_column(frame, i, &column));
         const bool wanted =
@@ -169,131 +170,83 @@ static rp_result allocate(rp_cargo *c)
                             (long long)c->count, (long long)c->frame);
 }
 
-static int comps_of(const rp_frame *frame, const rp_frame_info *info, const char *name)
+// The particles of a batch, turned and with the looks that pictures give them.
+static void take_batch(const rp_job *job, const rp_batch *b, rp_cargo *c)
 {
-    rp_frame_column_info column;
-    for (int i = 0; i < info->columns && rp_frame_column(frame, i, &column) == RP_OK; i++) {
-        if (strcmp(column.name, name) == 0) {
-            return column.comps;
-        }
-    }
-    return 0;
-}
-
-// What a particle of a group is: half the distance to its neighbours, and its mass.
-static void measure(const rp_frame_group *group, int groups, double number, int dimension,
-                    float *radius, float *mass)
-{
-    const bool known = number >= 0.0 && number < groups;
-    const double volume = known ? group[(int)number].volume : 0.0;
-    *radius = (float)(0.5 * (dimension == 2 ? sqrt(volume) : cbrt(volume)));
-    *mass = (float)(known ? group[(int)number].mass : 0.0);
-}
-
-// As pictures show it.
-static void paint(const rp_job *job, const rp_frame_group *group, int groups, double number,
-                  uint64_t id, unsigned char rgb[3])
-{
-    const bool known = number >= 0.0 && number < groups;
-    double color[3];
-    if (known && rp_record_material_color(job->record, group[(int)number].material, color)) {
-        rp_grain_tint(color, id, rgb);
-    } else {
-        rp_grain_color(id, rgb);
-    }
-}
-
-static rp_result read_chunk(const rp_job *job, const rp_frame *frame, const rp_frame_info *info,
-                            const rp_frame_group *group, int groups, int64_t first, int64_t count,
-                            double *scratch, rp_cargo *c)
-{
-    const int d = info->dimension;
-    RP_TRY(rp_frame_read(frame, "position", first, count, c->position[first]));
-    for (int64_t i = 0; i < count; i++) {
-        rp_job_turn(job, c->position[first + i]);
-    }
-    const bool moving = comps_of(frame, info, "velocity") == d;
-    if (moving) {
-        RP_TRY(rp_frame_read(frame, "velocity", first, count, scratch));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        double v[3] = {0};
-        memcpy(v, &scratch[d * i], moving ? (size_t)d * sizeof *v : 0);
+    for (int64_t i = 0; i < b->count; i++) {
+        const int64_t at = b->first + i;
+        double *x = c->position[at], v[3], color[3];
+        memcpy(x, b->position[i], sizeof b->position[i]);
+        memcpy(v, b->velocity[i], sizeof v);
+        rp_job_turn(job, x);
         rp_job_turn(job, v);
         for (int a = 0; a < 3; a++) {
-            c->velocity[first + i][a] = (float)v[a];
+            c->velocity[at][a] = (float)v[a];
+        }
+        c->id[at] = b->id[i];
+        c->mass[at] = (float)b->mass[i];
+        // half the distance to its neighbours
+        c->radius[at] =
+            (float)(0.5 * (c->dimension == 2 ? sqrt(b->volume[i]) : cbrt(b->volume[i])));
+        if (rp_record_material_color(job->record, b->material[i], color)) {
+            rp_grain_tint(color, b->id[i], c->color[at]);
+        } else {
+            rp_grain_color(b->id[i], c->color[at]);
         }
     }
-    const bool ids = comps_of(frame, info, "id") == 1,
-               sources = comps_of(frame, info, "group") == 1;
-    if (ids) {
-        RP_TRY(rp_frame_read(frame, "id", first, count, scratch));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        c->id[first + i] = ids && scratch[i] >= 0.0 ? (uint64_t)scratch[i] : (uint64_t)(first + i);
-    }
-    if (sources) {
-        RP_TRY(rp_frame_read(frame, "group", first, count, scratch));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        measure(group, groups, sources ? scratch[i] : -1.0, d, &c->radius[first + i],
-                &c->mass[first + i]);
-        paint(job, group, groups, sources ? scratch[i] : -1.0, c->id[first + i],
-              c->color[first + i]);
-    }
-    for (int k = 0; k < c->extras; k++) {
-        rp_cargo_extra *e = &c->extra[k];
-        RP_TRY(rp_frame_read(frame, e->name, first, count, scratch));
-        for (int64_t i = 0; i < count; i++) {
-            if (d == 3) {
-                turn_extra(job, e->name, e->comps, &scratch[e->comps * i]);
-            }
-            for (int q = 0; q < e->comps; q++) {
-                e->data[(first + i) * e->comps + q] = (float)scratch[e->comps * i + q];
-            }
+}
+
+static rp_result take_extra(const rp_job *job, const rp_frame *frame, const rp_batch *b,
+                            double *scratch, const rp_cargo *c, rp_cargo_extra *e)
+{
+    RP_TRY(rp_frame_read(frame, e->name, b->first, b->count, scratch));
+    for (int64_t i = 0; i < b->count; i++) {
+        if (c->dimension == 3) {
+            turn_extra(job, e->name, e->comps, &scratch[e->comps * i]);
+        }
+        for (int q = 0; q < e->comps; q++) {
+            e->data[(b->first + i) * e->comps + q] = (float)scratch[e->comps * i + q];
         }
     }
     return RP_OK;
 }
 
-static rp_result load(const rp_job *job, const rp_frame *frame, rp_cargo *c)
+static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
 {
-    rp_frame_info info;
-    rp_frame_group *group = NULL;
-    int groups = 0;
-    rp_frame_get_info(frame, &info);
-    c->count = info.particles;
-    c->time = info.time;
-    c->fps = info.fps;
-    c->dx = info.dx;
-    c->dimension = info.dimension;
-    RP_TRY(choose_extras(job, frame, &info, c));
+    const rp_frame_info *info = rp_reader_info(reader);
+    rp_batch b = {.want = RP_READ_POSITION | RP_READ_VELOCITY | RP_READ_ID | RP_READ_MASS};
+    c->count = info->particles;
+    c->time = info->time;
+    c->fps = info->fps;
+    c->dx = info->dx;
+    c->dimension = info->dimension;
+    RP_TRY(choose_extras(job, reader, c));
     RP_TRY(allocate(c));
-    RP_TRY(rp_frame_groups(frame, &group, &groups));
-    double *scratch = malloc(CHUNK * COMPS * sizeof *scratch);
+    double *scratch = malloc(RP_BATCH * COMPS * sizeof *scratch);
     rp_result result =
         scratch != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "no memory to read a frame");
-    for (int64_t first = 0; first < c->count && result == RP_OK; first += CHUNK) {
-        const int64_t left = c->count - first;
-        result = read_chunk(job, frame, &info, group, groups, first, left < CHUNK ? left : CHUNK,
-                            scratch, c);
+    while (result == RP_OK && (result = rp_reader_next(reader, &b)) == RP_OK && b.count > 0) {
+        take_batch(job, &b, c);
+        for (int k = 0; k < c->extras && result == RP_OK; k++) {
+            result = take_extra(job, rp_reader_frame(reader), &b, scratch, c, &c->extra[k]);
+        }
     }
     free(scratch);
-    free(group);
+    rp_batch_free(&b);
     return result;
 }
 
 rp_result rp_cargo_load(const rp_job *job, int64_t number, rp_cargo *c)
 {
     char path[RP_JOB_PATH];
-    rp_frame *frame;
+    rp_reader *reader;
     *c = (rp_cargo){.frame = number};
     if (!rp_record_frame(job->record, number, path, sizeof path)) {
         return rp_fail(RP_ERR_FILE, "%s has no frame %lld", job->folder, (long long)number);
     }
-    RP_TRY(rp_frame_open(path, &frame));
-    const rp_result result = load(job, frame, c);
-    rp_frame_close(frame);
+    RP_TRY(rp_reader_open(path, job->record, &reader));
+    const rp_result result = load(job, reader, c);
+    rp_reader_close(reader);
     if (result != RP_OK) {
         rp_cargo_free(c);
     }

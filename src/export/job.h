@@ -3,8 +3,7 @@
 
 #include "repose/export.h"
 #include "repose/file.h"
-#include "repose/frame.h"
-#include "repose/record.h"
+#include "repose/reader.h"
 
 #include <stdio.h>
 

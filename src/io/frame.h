@@ -77,5 +77,12 @@ struct rp_frame {
     rp_frame_column_info column[RP_FRAME_COLUMNS];
 };
 
+// A column by name; NULL: the frame has none.
+const rp_frame_column_info *rp_frame_column_named(const rp_frame *frame, const char *name);
+// Are there so many particles? The sentence says how many there are.
+rp_result rp_frame_check_rows(const rp_frame *frame, int64_t first, int64_t count);
+// As rp_frame_read(), as numbers of any type: doubles do not hold every id.
+rp_result rp_frame_read_as(const rp_frame *frame, const char *column, int64_t first, int64_t count,
+                           rp_h5_type type, void *out);
 // The state that an open frame holds.
 rp_result rp_frame_state(const rp_frame *frame, void **state, size_t *size);

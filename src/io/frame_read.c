@@ -237,7 +237,7 @@ rp_result rp_frame_column(const rp_frame *frame, int index, rp_frame_column_info
     return RP_OK;
 }
 
-static const rp_frame_column_info *column_named(const rp_frame *frame, const char *name)
+const rp_frame_column_info *rp_frame_column_named(const rp_frame *frame, const char *name)
 {
     for (int i = 0; i < frame->info.columns; i++) {
         if (strcmp(frame->column[i].name, name) == 0) {
@@ -247,27 +247,38 @@ static const rp_frame_column_info *column_named(const rp_frame *frame, const cha
     return NULL;
 }
 
-rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first, int64_t count,
-                        double *out)
+rp_result rp_frame_check_rows(const rp_frame *frame, int64_t first, int64_t count)
 {
-    if (column_named(frame, column) == NULL) {
+    return first >= 0 && count >= 0 && first <= frame->info.particles &&
+                   count <= frame->info.particles - first
+               ? RP_OK
+               : rp_fail(RP_ERR_ARGUMENT, "%s has %lld particles, want %lld from %lld on",
+                         frame->path, (long long)frame->info.particles, (long long)count,
+                         (long long)first);
+}
+
+rp_result rp_frame_read_as(const rp_frame *frame, const char *column, int64_t first, int64_t count,
+                           rp_h5_type type, void *out)
+{
+    if (rp_frame_column_named(frame, column) == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "%s has no column '%s'", frame->path, column);
     }
-    if (first < 0 || count < 0 || first > frame->info.particles ||
-        count > frame->info.particles - first) {
-        return rp_fail(RP_ERR_ARGUMENT, "%s has %lld particles, want %lld from %lld on",
-                       frame->path, (long long)frame->info.particles, (long long)count,
-                       (long long)first);
-    }
+    RP_TRY(rp_frame_check_rows(frame, first, count));
     char path[RP_FRAME_PATH];
     rp_h5_rows rows;
     path_of_column(column, path);
     rp_h5_enter();
     RP_TRY(rp_h5_open_rows(&frame->h5, path, &rows));
     const rp_result result =
-        rp_h5_get_rows(&frame->h5, &rows, (uint64_t)first, (uint64_t)count, RP_H5_F64, out);
+        rp_h5_get_rows(&frame->h5, &rows, (uint64_t)first, (uint64_t)count, type, out);
     rp_h5_close_rows(&rows);
     return result;
+}
+
+rp_result rp_frame_read(const rp_frame *frame, const char *column, int64_t first, int64_t count,
+                        double *out)
+{
+    return rp_frame_read_as(frame, column, first, count, RP_H5_F64, out);
 }
 
 // One dataset of the groups as doubles; all of them have as many rows.

@@ -99,5 +99,6 @@ rp_result rp_material_from_json(const json_t *json, rp_material_def *def)
     *def = rp_default_material_def(kind);
     const rp_material_info *info = rp_material_info_of(kind);
     snprintf(def->name, sizeof def->name, "%s", name != NULL ? name : word);
-    return properties_from_json(info->property, info->properties, json, word, def);
+    RP_TRY(properties_from_json(info->property, info->properties, json, word, def));
+    return rp_properties_check(info->property, info->properties, def, word);
 }

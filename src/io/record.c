@@ -72,7 +72,6 @@ static rp_result read_scene(rp_record *r, const json_t *scene)
 {
     const json_t *said = json_object_get(scene, "scene");
     const json_t *camera = json_object_get(scene, "camera");
-    const json_t *materials = json_object_get(scene, "materials");
     r->info.dimension = number(said, "dimension", 3.0) < 2.5 ? 2 : 3;
     r->info.fps = number(said, "fps", 24.0);
     if (json_is_object(camera)) {
@@ -81,20 +80,36 @@ static rp_result read_scene(rp_record *r, const json_t *scene)
         vector(camera, "look_at", r->info.look_at);
         r->info.fov = DEGREE * number(camera, "fov", 30.0);
     }
-    r->material = calloc(json_array_size(materials) + 1, sizeof *r->material);
-    r->tint = malloc((json_array_size(materials) + 1) * sizeof *r->tint);
+    return RP_OK;
+}
+
+// run.json has the materials as the world had them; the scene of an older run has them too, and
+// their colours.
+static rp_result read_materials(rp_record *r, const json_t *run, const json_t *scene)
+{
+    const json_t *said = json_object_get(scene, "materials");
+    const json_t *known = json_object_get(run, "materials");
+    const char *file = json_is_array(known) ? "run.json" : "scene.resolved.json";
+    known = json_is_array(known) ? known : said;
+    r->material = calloc(json_array_size(known) + 1, sizeof *r->material);
+    r->tint = malloc((json_array_size(known) + 1) * sizeof *r->tint);
     if (r->material == NULL || r->tint == NULL) {
         return rp_fail(RP_ERR_MEMORY, "no memory for the materials of %s", r->folder.path);
     }
-    for (size_t i = 0; i < json_array_size(materials); i++) {
-        const json_t *m = json_array_get(materials, i);
-        RP_TRY(rp_material_from_json(m, &r->material[i]));
+    for (size_t i = 0; i < json_array_size(known); i++) {
+        // one that is not known is of a newer version, and what it means cannot be guessed
+        if (rp_material_from_json(json_array_get(known, i), &r->material[i]) != RP_OK) {
+            char why[512];
+            snprintf(why, sizeof why, "%s", rp_last_error());
+            return rp_fail(RP_ERR_FILE, "%s/%s: materials[%zu]: %s", r->folder.path, file, i, why);
+        }
+        const json_t *color = json_object_get(json_array_get(said, i), "color");
         memcpy(r->tint[i], rp_material_info_of(r->material[i].kind)->color, sizeof r->tint[i]);
-        if (json_array_size(json_object_get(m, "color")) == 3) {
-            vector(m, "color", r->tint[i]);
+        if (json_array_size(color) == 3) {
+            vector(json_array_get(said, i), "color", r->tint[i]);
         }
     }
-    r->info.materials = (int)json_array_size(materials);
+    r->info.materials = (int)json_array_size(known);
     return RP_OK;
 }
 
@@ -271,10 +286,13 @@ static rp_result read_all(rp_record *r)
     RP_TRY(load(r, "run.json", true, &run));
     const char *title = json_string_value(json_object_get(run, "title"));
     snprintf(r->info.title, sizeof r->info.title, "%s", title != NULL ? title : "");
+    rp_result result = load(r, "scene.resolved.json", false, &scene);
+    if (result == RP_OK) {
+        result = scene != NULL ? read_scene(r, scene) : RP_OK;
+        result = result == RP_OK ? read_materials(r, run, scene) : result;
+        json_decref(scene);
+    }
     json_decref(run);
-    RP_TRY(load(r, "scene.resolved.json", false, &scene));
-    const rp_result result = scene != NULL ? read_scene(r, scene) : RP_OK;
-    json_decref(scene);
     r->info.last = rp_folder_last_frame(&r->folder);
     RP_TRY(result);
     RP_TRY(read_shapes(r));

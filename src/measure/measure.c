@@ -5,7 +5,6 @@
 #include "measure/swarm.h"
 #include "measure/table.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,9 @@ typedef struct measuring {
     const rp_measure_def *def;
     const char *value[ARGUMENTS]; // as given, or the default
     int64_t first, last;
-    rp_swarm now, then; // `then` when what->compares
+    rp_record *record;  // NULL: nothing of it is needed
+    rp_swarm now, then; // `then` when there is what->since
+    rp_reader *reader;  // of `now`
     int64_t *places;    // of the particles of `now` in `then`
 } measuring;
 
@@ -38,6 +39,8 @@ typedef struct measurement {
     rp_result (*frame)(measuring *m, rp_measured *out);
     // of all frames at once, from the tables of a run
     rp_result (*table)(measuring *m, rp_measured *out);
+    unsigned want;     // of particles, besides their positions
+    unsigned need;     // of that, what it cannot do without
     const char *since; // the argument that names the frame to compare with; NULL: none
     argument argument[ARGUMENTS];
 } measurement;
@@ -168,6 +171,9 @@ static rp_result measure_center(measuring *m, rp_measured *out)
 {
     const rp_swarm *c = &m->now;
     double mass = 0.0, x[3] = {0}, v[3] = {0};
+    if (!rp_reader_has(m->reader, RP_READ_VELOCITY)) {
+        v[0] = v[1] = v[2] = NAN;
+    }
     for (int64_t i = 0; i < c->count; i++) {
         mass += c->mass[i];
         for (int a = 0; a < 3; a++) {
@@ -281,7 +287,7 @@ static rp_result measure_volume(measuring *m, rp_measured *out)
     for (int64_t i = 0; i < m->now.count; i++) {
         rest += m->now.volume[i];
     }
-    return PUT(rest, b.solid, b.bulk, b.densest);
+    return PUT(rest, rp_reader_has(m->reader, RP_READ_RATIO) ? b.solid : NAN, b.bulk, b.densest);
 }
 
 // Means over bins, weighted with the volume at rest: what a particle gives is in `value`.
@@ -334,8 +340,8 @@ static rp_result bin_means(measuring *m, int values,
 
 static void stress_of(const rp_swarm *c, int64_t i, double out[8])
 {
-    rp_swarm_stress(c, i, out);
-    out[6] = c->strain[i][0] + c->strain[i][1] + c->strain[i][2];
+    memcpy(out, c->stress[i], sizeof c->stress[i]);
+    out[6] = c->log_ratio[i];
 }
 
 static rp_result measure_stress(measuring *m, rp_measured *out)
@@ -490,7 +496,8 @@ static const measurement measurements[] = {
     {.name = "center",
      .sentence = "Centre of mass, mean velocity, mass and number of particles.",
      .columns = "x_m y_m z_m vx_m_s vy_m_s vz_m_s mass_kg particles",
-     .frame = measure_center},
+     .frame = measure_center,
+     .want = RP_READ_VELOCITY | RP_READ_MASS},
     {.name = "runout",
      .sentence = "How far particles are: quantiles, and the extremes of all. `high_m` is the place "
                  "that the share `quantile` does not exceed, `low_m` that of one minus the share.",
@@ -503,11 +510,13 @@ static const measurement measurements[] = {
      .columns = "place_m top_m solid_m particles",
      .profile = true,
      .frame = measure_profile,
+     .want = RP_READ_MASS,
      .argument = {ALONG, WIDTH, {"quantile", "1", "of heights", NULL, 0.0, 1.0}, ORIGIN}},
     {.name = "slope",
      .sentence = "A line through the surface of a heap between two shares of its height.",
      .columns = "slope angle_deg r2 crest_m bins",
      .frame = measure_slope,
+     .want = RP_READ_MASS,
      .argument = {ALONG,
                   WIDTH,
                   {"quantile", "1", "of heights", NULL, 0.0, 1.0},
@@ -530,6 +539,8 @@ static const measurement measurements[] = {
          "frame: a quantile, and the farthest.",
      .columns = "v_rms_m_s moved_m farthest_m",
      .frame = measure_rest,
+     .want = RP_READ_VELOCITY | RP_READ_MASS | RP_READ_ID,
+     .need = RP_READ_VELOCITY,
      .since = "since",
      .argument = {{"since", "0", "a frame", NULL, 0.0, 1e9},
                   {"quantile", "0.9", "of the ways", NULL, 0.0, 1.0}}},
@@ -540,6 +551,7 @@ static const measurement measurements[] = {
          "up to 2 or 3 where few particles a cell have been mixed.",
      .columns = "rest_m3 solid_m3 bulk_m3 densest",
      .frame = measure_volume,
+     .want = RP_READ_MASS | RP_READ_RATIO,
      .argument = {{"y0", "0", "the floor [m]", NULL, -MOST, MOST}}},
     {.name = "stress",
      .sentence =
@@ -548,6 +560,8 @@ static const measurement measurements[] = {
      .columns = "place_m xx_Pa yy_Pa zz_Pa xy_Pa xz_Pa yz_Pa ln_J particles",
      .profile = true,
      .frame = measure_stress,
+     .want = RP_READ_MASS | RP_READ_ID | RP_READ_RATIO | RP_READ_STRESS,
+     .need = RP_READ_STRESS,
      .since = "start",
      .argument = {ALONG, WIDTH, {"start", "0", "a frame", NULL, 0.0, 1e9}, ORIGIN}},
     {.name = "velocity",
@@ -555,6 +569,8 @@ static const measurement measurements[] = {
      .columns = "place_m vx_m_s vy_m_s vz_m_s rms_m_s particles",
      .profile = true,
      .frame = measure_velocity,
+     .want = RP_READ_VELOCITY | RP_READ_MASS,
+     .need = RP_READ_VELOCITY,
      .argument = {ALONG, WIDTH, ORIGIN}},
     {.name = "wall",
      .sentence = "Mean force on a collider over the frame, and what it is over an area.",
@@ -612,56 +628,50 @@ rp_measure_def rp_default_measure_def(void)
     return (rp_measure_def){.first = RP_LAST_FRAME, .last = RP_LAST_FRAME, .cookie = COOKIE};
 }
 
-// The moduli of the materials, from the scene that the run has kept; a run without one has none.
-static rp_moduli *read_moduli(const char *folder, int *count)
+static rp_result open_frame(const measuring *m, int64_t frame, rp_reader **reader)
 {
     char path[PATH];
-    snprintf(path, sizeof path, "%s/scene.resolved.json", folder);
-    json_t *scene = json_load_file(path, 0, NULL);
-    const json_t *list = json_object_get(scene, "materials");
-    *count = (int)json_array_size(list);
-    rp_moduli *out = calloc((size_t)*count + 1, sizeof *out);
-    for (int i = 0; i < *count && out != NULL; i++) {
-        const json_t *material = json_array_get(list, (size_t)i);
-        const double young = json_number_value(json_object_get(material, "young"));
-        const double poisson = json_number_value(json_object_get(material, "poisson"));
-        out[i].mu = young / (2.0 * (1.0 + poisson));
-        out[i].lambda = young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson));
-    }
-    json_decref(scene);
-    return out;
+    RP_TRY(rp_run_frame_path(m->def->folder, frame, path, sizeof path));
+    return rp_reader_open(path, m->record, reader);
 }
 
-static rp_result read_frame(const char *folder, int64_t frame, rp_swarm *out)
+static rp_result read_then(measuring *m)
 {
-    char path[PATH];
-    RP_TRY(rp_run_frame_path(folder, frame, path, sizeof path));
-    return rp_swarm_read(path, out);
+    rp_reader *reader;
+    RP_TRY(open_frame(m, (int64_t)number(m, m->what->since), &reader));
+    const rp_result result = rp_swarm_read(reader, RP_READ_POSITION | RP_READ_ID, &m->then);
+    rp_reader_close(reader);
+    return result;
+}
+
+static rp_result measure_frame(measuring *m, rp_measured *out)
+{
+    RP_TRY(rp_reader_need(m->reader, m->what->need, m->what->name));
+    RP_TRY(rp_swarm_read(m->reader, RP_READ_POSITION | m->what->want, &m->now));
+    rp_result result =
+        m->what->since != NULL ? rp_swarm_match(&m->now, &m->then, &m->places) : RP_OK;
+    result = result == RP_OK ? m->what->frame(m, out) : result;
+    free(m->places);
+    m->places = NULL;
+    rp_swarm_free(&m->now);
+    return result;
 }
 
 static rp_result measure_frames(measuring *m, rp_measured *out)
 {
-    if (m->what->since != NULL) {
-        RP_TRY(read_frame(m->def->folder, (int64_t)number(m, m->what->since), &m->then));
+    // only stress takes what else the folder says
+    if ((m->what->need & RP_READ_STRESS) != 0) {
+        RP_TRY(rp_record_open(m->def->folder, &m->record));
     }
-    int count;
-    rp_moduli *moduli = read_moduli(m->def->folder, &count);
-    rp_result result =
-        moduli != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: materials of a run");
+    rp_result result = m->what->since != NULL ? read_then(m) : RP_OK;
     for (int64_t frame = m->first; frame <= m->last && result == RP_OK; frame++) {
-        result = read_frame(m->def->folder, frame, &m->now);
-        m->now.moduli = moduli;
-        m->now.materials = count;
-        if (result == RP_OK && m->what->since != NULL) {
-            result = rp_swarm_match(&m->now, &m->then, &m->places);
-        }
-        result = result == RP_OK ? m->what->frame(m, out) : result;
-        free(m->places);
-        m->places = NULL;
-        rp_swarm_free(&m->now);
+        result = open_frame(m, frame, &m->reader);
+        result = result == RP_OK ? measure_frame(m, out) : result;
+        rp_reader_close(m->reader);
+        m->reader = NULL;
     }
     rp_swarm_free(&m->then);
-    free(moduli);
+    rp_record_close(m->record);
     return result;
 }
 

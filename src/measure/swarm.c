@@ -8,128 +8,50 @@
 
 static rp_result no_memory(void) { return rp_fail(RP_ERR_MEMORY, "out of memory: a measurement"); }
 
-rp_result rp_swarm_make(int64_t count, rp_swarm *out)
+static void name_arrays(rp_swarm *s)
 {
-    const size_t n = (size_t)count + 1;
-    *out = (rp_swarm){
-        .count = count,
-        .x = calloc(n, sizeof *out->x),
-        .v = calloc(n, sizeof *out->v),
-        .mass = calloc(n, sizeof *out->mass),
-        .volume = calloc(n, sizeof *out->volume),
-        .strain = calloc(n, sizeof *out->strain),
-        .id = calloc(n, sizeof *out->id),
-        .material = calloc(n, sizeof *out->material),
-    };
-    if (out->x == NULL || out->v == NULL || out->mass == NULL || out->volume == NULL ||
-        out->strain == NULL || out->id == NULL || out->material == NULL) {
-        rp_swarm_free(out);
-        return no_memory();
-    }
+    const rp_batch *b = &s->batch;
+    s->count = b->count;
+    s->x = b->position;
+    s->v = b->velocity;
+    s->mass = b->mass;
+    s->volume = b->volume;
+    s->log_ratio = b->log_ratio;
+    s->stress = b->stress;
+    s->id = b->id;
+}
+
+rp_result rp_swarm_make(int64_t count, unsigned want, rp_swarm *out)
+{
+    *out = (rp_swarm){.batch.want = want};
+    RP_TRY(rp_batch_reserve(&out->batch, count));
+    out->batch.count = count;
+    name_arrays(out);
     return RP_OK;
 }
 
 void rp_swarm_free(rp_swarm *swarm)
 {
-    free(swarm->x);
-    free(swarm->v);
-    free(swarm->mass);
-    free(swarm->volume);
-    free(swarm->strain);
-    free(swarm->id);
-    free(swarm->material);
+    rp_batch_free(&swarm->batch);
     *swarm = (rp_swarm){0};
 }
 
-// A column whose components go to places of their own among `to`.
-static rp_result read_column(const rp_frame *frame, const char *name, int comps, const int *place,
-                             int to, double *scratch, int64_t count, double *out)
+rp_result rp_swarm_read(rp_reader *reader, unsigned want, rp_swarm *out)
 {
-    RP_TRY(rp_frame_read(frame, name, 0, count, scratch));
-    for (int64_t i = 0; i < count; i++) {
-        for (int c = 0; c < comps; c++) {
-            out[i * to + place[c]] = scratch[i * comps + c];
-        }
+    *out = (rp_swarm){.info = *rp_reader_info(reader), .batch.want = want | RP_READ_GROUP};
+    const rp_result result = rp_reader_read(reader, 0, out->info.particles, &out->batch);
+    if (result != RP_OK) {
+        rp_swarm_free(out);
+        return result;
     }
+    rp_batch_drop(&out->batch, RP_PARTICLE_DOOMED);
+    const int64_t lost = rp_batch_drop(&out->batch, RP_PARTICLE_NOWHERE);
+    if (lost > 0) {
+        rp_log(RP_LOG_WARNING, "frame %lld: %lld particles are nowhere and do not count",
+               (long long)out->info.frame, (long long)lost);
+    }
+    name_arrays(out);
     return RP_OK;
-}
-
-// Mass and volume, which a frame keeps by group; NAN for those that the next step removes.
-static rp_result read_groups(const rp_frame *frame, double *scratch, rp_swarm *out)
-{
-    rp_frame_group *group;
-    int groups;
-    RP_TRY(rp_frame_read(frame, "group", 0, out->count, scratch));
-    RP_TRY(rp_frame_groups(frame, &group, &groups));
-    for (int64_t i = 0; i < out->count; i++) {
-        const bool known = scratch[i] < (double)groups;
-        out->mass[i] = known ? group[(int)scratch[i]].mass : NAN;
-        out->volume[i] = known ? group[(int)scratch[i]].volume : NAN;
-    }
-    free(group);
-    return RP_OK;
-}
-
-static rp_result read_all(const rp_frame *frame, double *scratch, rp_swarm *out)
-{
-    static const int same[] = {0, 1, 2, 3, 4, 5}, flat[] = {0, 1, 3};
-    const int64_t n = out->count;
-    const int dim = out->info.dimension;
-    RP_TRY(rp_frame_read(frame, "position", 0, n, &out->x[0][0]));
-    RP_TRY(read_column(frame, "velocity", dim, same, 3, scratch, n, &out->v[0][0]));
-    RP_TRY(read_column(frame, "strain", dim == 2 ? 3 : 6, dim == 2 ? flat : same, 6, scratch, n,
-                       &out->strain[0][0]));
-    RP_TRY(read_groups(frame, scratch, out));
-    RP_TRY(rp_frame_read(frame, "id", 0, n, scratch));
-    for (int64_t i = 0; i < n; i++) {
-        out->id[i] = (uint64_t)scratch[i];
-    }
-    RP_TRY(rp_frame_read(frame, "material", 0, n, scratch));
-    for (int64_t i = 0; i < n; i++) {
-        out->material[i] = (uint16_t)scratch[i];
-    }
-    return RP_OK;
-}
-
-// Those that the next step removes have no mass any more and do not count.
-static void drop_doomed(rp_swarm *swarm)
-{
-    int64_t kept = 0;
-    for (int64_t i = 0; i < swarm->count; i++) {
-        if (isnan(swarm->mass[i])) {
-            continue;
-        }
-        memmove(swarm->x[kept], swarm->x[i], sizeof swarm->x[i]);
-        memmove(swarm->v[kept], swarm->v[i], sizeof swarm->v[i]);
-        memmove(swarm->strain[kept], swarm->strain[i], sizeof swarm->strain[i]);
-        swarm->mass[kept] = swarm->mass[i];
-        swarm->volume[kept] = swarm->volume[i];
-        swarm->id[kept] = swarm->id[i];
-        swarm->material[kept++] = swarm->material[i];
-    }
-    swarm->count = kept;
-}
-
-rp_result rp_swarm_read(const char *path, rp_swarm *out)
-{
-    rp_frame *frame;
-    rp_frame_info info;
-    RP_TRY(rp_frame_open(path, &frame));
-    rp_frame_get_info(frame, &info);
-    rp_result result = rp_swarm_make(info.particles, out);
-    if (result == RP_OK) {
-        out->info = info;
-        double *scratch = malloc(((size_t)info.particles + 1) * 6 * sizeof *scratch);
-        result = scratch != NULL ? read_all(frame, scratch, out) : no_memory();
-        free(scratch);
-        if (result == RP_OK) {
-            drop_doomed(out);
-        } else {
-            rp_swarm_free(out);
-        }
-    }
-    rp_frame_close(frame);
-    return result;
 }
 
 // ---- who is who ----
@@ -432,8 +354,8 @@ rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor_, rp_bulk *out)
         return no_memory();
     }
     for (int64_t i = 0; i < swarm->count; i++) {
-        const double *x = swarm->x[i], *e = swarm->strain[i];
-        out->solid += swarm->volume[i] * exp(e[0] + e[1] + e[2]);
+        const double *x = swarm->x[i];
+        out->solid += swarm->volume[i] * exp(swarm->log_ratio[i]);
         list[i] =
             (cell){{(int64_t)floor(x[0] / h), (int64_t)floor(x[2] / h), (int64_t)floor(x[1] / h)},
                    x[1] - floor_ + 0.5 * pow(swarm->volume[i], 1.0 / dim),
@@ -453,21 +375,4 @@ rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor_, rp_bulk *out)
     out->bulk += top * pow(h, dim - 1);
     free(list);
     return RP_OK;
-}
-
-// ---- stress ----
-
-void rp_swarm_stress(const rp_swarm *swarm, int64_t i, double out[6])
-{
-    const double *e = swarm->strain[i];
-    for (int c = 0; c < 6; c++) {
-        out[c] = NAN;
-    }
-    if (swarm->material[i] < swarm->materials) {
-        const rp_moduli m = swarm->moduli[swarm->material[i]];
-        const double trace = e[0] + e[1] + e[2], over_j = exp(-trace);
-        for (int c = 0; c < 6; c++) {
-            out[c] = (2.0 * m.mu * e[c] + (c < 3 ? m.lambda * trace : 0.0)) * over_j;
-        }
-    }
 }

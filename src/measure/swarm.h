@@ -4,24 +4,21 @@
 
 #include <repose/repose.h>
 
-typedef struct rp_moduli {
-    double lambda, mu; // [Pa]
-} rp_moduli;
-
 typedef struct rp_swarm {
     rp_frame_info info;
+    rp_batch batch; // to which all arrays belong; what was not wanted is NULL
     int64_t count;
     double (*x)[3], (*v)[3]; // [m], [m/s]; 0 along the third axis in 2D
     double *mass, *volume;   // [kg], [m^3] at rest
-    double (*strain)[6];     // Hencky: xx yy zz xy xz yz
+    double *log_ratio;       // of the volume to that at rest
+    double (*stress)[6];     // Cauchy: xx yy zz xy xz yz [Pa]; zz in 2D is that of plane strain
     uint64_t *id;
-    uint16_t *material;
-    const rp_moduli *moduli; // [materials]; not owned
-    int materials;
 } rp_swarm;
 
-rp_result rp_swarm_make(int64_t count, rp_swarm *out);
-rp_result rp_swarm_read(const char *path, rp_swarm *out);
+// @param want of rp_read
+rp_result rp_swarm_make(int64_t count, unsigned want, rp_swarm *out);
+// Without those that the next step removes, and with a warning without those that are nowhere.
+rp_result rp_swarm_read(rp_reader *reader, unsigned want, rp_swarm *out);
 void rp_swarm_free(rp_swarm *swarm);
 
 // places[i] is where the particle of swarm `a` at i is in swarm `b`, or -1. The caller frees it.
@@ -90,6 +87,3 @@ typedef struct rp_bulk {
     double densest; // most particles in a cell, over what their volume at rest would allow
 } rp_bulk;
 rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor, rp_bulk *out);
-
-// Cauchy stress of a particle: xx yy zz xy xz yz [Pa]; zz in 2D is that of plane strain.
-void rp_swarm_stress(const rp_swarm *swarm, int64_t i, double out[6]);

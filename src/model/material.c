@@ -52,20 +52,26 @@ rp_material_def rp_default_sand_def(void) { return rp_default_material_def(RP_SA
 
 rp_material_def rp_default_elastic_def(void) { return rp_default_material_def(RP_ELASTIC); }
 
-rp_result rp_material_check(const rp_material_def *def, int dim)
+static rp_result check_kind(const rp_material_def *def)
 {
-    RP_ASSERT(dim == 2 || dim == 3);
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(
             RP_ERR_ARGUMENT,
             "material: start from rp_default_material_def(), rp_default_sand_def() or another of "
             "its kind");
     }
-    const rp_material_class *class = rp_material_class_of(def->kind);
-    if (class == NULL) {
+    if (rp_material_class_of(def->kind) == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "material.kind: want 0 to %d, got %d",
                        RP_MATERIAL_KINDS - 1, (int)def->kind);
     }
+    return RP_OK;
+}
+
+rp_result rp_material_check(const rp_material_def *def, int dim)
+{
+    RP_ASSERT(dim == 2 || dim == 3);
+    RP_TRY(check_kind(def));
+    const rp_material_class *class = rp_material_class_of(def->kind);
     RP_TRY(
         rp_properties_check(class->info.property, class->info.properties, def, class->info.name));
     return class->check != NULL ? class->check(def, dim) : RP_OK;
@@ -131,7 +137,7 @@ static rp_result start(asking *a, const rp_material_def *def, int dim, const rp_
 {
     double p[RP_PARAM_COUNT];
     RP_ASSERT(dim == 2 || dim == 3);
-    RP_TRY(rp_material_check(def, dim));
+    RP_TRY(check_kind(def));
     *a = (asking){.law = rp_laws_find(3, 64, RP_ISA_PLAIN)[def->kind], .dim = dim, .state = s};
     rp_material_parameters(def, dim, p);
     for (int k = 0; k < RP_PARAM_COUNT; k++) {
@@ -205,7 +211,7 @@ rp_result rp_material_energy(const rp_material_def *def, int dim, const rp_mater
 rp_result rp_material_volume(const rp_material_def *def, int dim, const rp_material_state *state,
                              int64_t count, double *out)
 {
-    RP_TRY(rp_material_check(def, dim));
+    RP_TRY(check_kind(def));
     const unsigned needs = rp_material_needs(def);
     const double *J = needs >> RP_COL_VOLUME_RATIO & 1 ? state->column[RP_COL_VOLUME_RATIO] : NULL;
     const double *h = needs >> RP_COL_STRAIN & 1 ? state->column[RP_COL_STRAIN] : NULL;

@@ -10,24 +10,18 @@
 
 struct rp_colors {
     rp_quantity quantity;
-    const rp_frame *frame;
-    rp_frame_group *group;
-    int groups;
+    rp_reader *reader;
 };
 
-rp_result rp_colors_open(const rp_record *record, const rp_frame *frame, const char *name,
-                         rp_colors **out)
+rp_result rp_colors_open(rp_reader *reader, const char *name, rp_colors **out)
 {
     *out = NULL;
     rp_colors *colors = calloc(1, sizeof *colors);
     if (colors == NULL) {
         return rp_fail(RP_ERR_MEMORY, "out of memory: what particles are coloured by");
     }
-    colors->frame = frame;
-    rp_result result = rp_quantity_choose(&colors->quantity, name, record, frame);
-    if (result == RP_OK) {
-        result = rp_frame_groups(frame, &colors->group, &colors->groups);
-    }
+    colors->reader = reader;
+    const rp_result result = rp_quantity_choose(&colors->quantity, name, reader);
     if (result != RP_OK) {
         rp_colors_close(colors);
         return result;
@@ -42,7 +36,6 @@ void rp_colors_close(rp_colors *colors)
 {
     if (colors != NULL) {
         rp_quantity_free(&colors->quantity);
-        free(colors->group);
         free(colors);
     }
 }
@@ -58,17 +51,15 @@ void rp_colors_get_info(const rp_colors *colors, rp_colors_info *out)
 
 rp_result rp_colors_read(const rp_colors *colors, double *out)
 {
-    enum { ROWS = 65536 };
-    rp_frame_info info;
-    rp_frame_get_info(colors->frame, &info);
-    double *scratch = malloc((size_t)ROWS * 16 * sizeof *scratch);
-    rp_result result = scratch != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: colours");
-    for (int64_t first = 0; first < info.particles && result == RP_OK; first += ROWS) {
-        const int64_t count = info.particles - first < ROWS ? info.particles - first : ROWS;
-        result = rp_quantity_read(&colors->quantity, colors->frame, colors->group, colors->groups,
-                                  first, count, scratch, out + first);
-    }
-    free(scratch);
+    rp_batch batch = {.want = rp_quantity_wants(&colors->quantity)};
+    rp_result result;
+    do {
+        result = rp_reader_next(colors->reader, &batch);
+        result = result == RP_OK ? rp_quantity_read(&colors->quantity, colors->reader, &batch,
+                                                    out + batch.first)
+                                 : result;
+    } while (result == RP_OK && batch.count > 0);
+    rp_batch_free(&batch);
     return result;
 }
 

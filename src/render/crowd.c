@@ -116,8 +116,7 @@ double rp_radius_of_volume(double volume, int dimension)
     return dimension == 2 ? 1.3 * CLOSED * sqrt(volume) : CLOSED * cbrt(volume);
 }
 
-// Which of the three shades a grain has: 0 as most, 1 dark, 2 light.
-static int shade_of(uint64_t id)
+int rp_grain_shade(uint64_t id)
 {
     // splitmix64
     uint64_t h = (id + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -127,20 +126,24 @@ static int shade_of(uint64_t id)
     return u < 0.85 ? 0 : u < 0.95 ? 1 : 2;
 }
 
+void rp_shade_color(const double *color, int shade, unsigned char rgb[3])
+{
+    static const unsigned char sand[3][3] = {
+        {225, 169, 95}, {107, 84, 30}, {255, 255, 255}}; // amber, brown, white
+    const double dark = 0.48, light = 0.65;              // brown over amber, and how far to white
+    for (int k = 0; k < 3; k++) {
+        const double c = color != NULL ? fmin(fmax(color[k], 0.0), 1.0) : 0.0;
+        const double v = shade == 0 ? c : shade == 1 ? dark * c : c + light * (1.0 - c);
+        rgb[k] = color != NULL ? (unsigned char)(255.0 * v + 0.5) : sand[shade][k];
+    }
+}
+
 void rp_grain_color(uint64_t id, unsigned char rgb[3])
 {
-    static const unsigned char shade[3][3] = {
-        {225, 169, 95}, {107, 84, 30}, {255, 255, 255}}; // amber, brown, white
-    memcpy(rgb, shade[shade_of(id)], 3);
+    rp_shade_color(NULL, rp_grain_shade(id), rgb);
 }
 
 void rp_grain_tint(const double color[3], uint64_t id, unsigned char rgb[3])
 {
-    const double dark = 0.48, light = 0.65; // brown over amber, and how far to white
-    const int shade = shade_of(id);
-    for (int k = 0; k < 3; k++) {
-        const double c = fmin(fmax(color[k], 0.0), 1.0);
-        const double v = shade == 0 ? c : shade == 1 ? dark * c : c + light * (1.0 - c);
-        rgb[k] = (unsigned char)(255.0 * v + 0.5);
-    }
+    rp_shade_color(color, rp_grain_shade(id), rgb);
 }

@@ -1,7 +1,6 @@
 // The particles of one picture: read from a frame or given, before they go onto the stage.
 #pragma once
 
-#include "repose/frame.h"
 #include "repose/render.h"
 
 #define RP_FARTHEST 1e9 // particles beyond are left out [m]
@@ -26,3 +25,8 @@ void rp_crowd_bounds(const rp_crowd *crowd, double lower[3], double upper[3]);
 double rp_crowd_radius(const rp_crowd *crowd);
 // The same from the volume of a particle [m].
 double rp_radius_of_volume(double volume, int dimension);
+
+// Which of three shades a grain has: 0 as most, 1 dark, 2 light; and what it makes of a colour.
+// @param color sRGB, 0 to 1; NULL: that of sand
+int rp_grain_shade(uint64_t id);
+void rp_shade_color(const double *color, int shade, unsigned char rgb[3]);

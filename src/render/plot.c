@@ -63,7 +63,7 @@ static float letter_size(const rp_canvas *c)
 
 static rp_ink ink_of(rp_case is, float opacity)
 {
-    static const rp_quantity cases = {.kind = RP_QUANTITY_CLASSES, .source = RP_FROM_CASE};
+    static const rp_quantity cases = {.kind = RP_QUANTITY_CLASSES, .is_case = true};
     unsigned char rgb[3];
     rp_quantity_color(&cases, is, rgb);
     return (rp_ink){rgb[0], rgb[1], rgb[2], opacity};
@@ -71,22 +71,25 @@ static rp_ink ink_of(rp_case is, float opacity)
 
 // ---- reading ----
 
-// The material that most particles are of.
-static int main_material(const rp_reading *r, const rp_quantity *q, const int64_t *in_group)
+// The sand that most particles are of.
+static rp_result choose_material(const rp_quantity *q, rp_reading *r, scatter *s)
 {
-    int64_t count[64] = {0};
-    int best = 0;
-    for (int g = 0; g < r->groups; g++) {
-        const int m = r->group[g].material;
-        if (m < q->materials && m < 64 && q->yield[m].def->kind == RP_SAND) {
-            count[m] += in_group[g];
-            best = count[m] > count[best] ? m : best;
+    int64_t *count = calloc((size_t)q->materials, sizeof *count);
+    rp_result result = count != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "no memory for a diagram");
+    while (result == RP_OK && (result = rp_reader_next(r->reader, &r->batch)) == RP_OK &&
+           r->batch.count > 0) {
+        for (int64_t i = 0; i < r->batch.count; i++) {
+            const int m = r->batch.material[i];
+            if (m < q->materials && q->yield[m].def->kind == RP_SAND) {
+                s->material = ++count[m] > count[s->material] ? m : s->material;
+            }
         }
     }
-    return best;
+    free(count);
+    return result;
 }
 
-static void add_dot(scatter *s, const double *strain, uint64_t id, rp_case is)
+static void add_dot(scatter *s, const double strain[6], uint64_t id, rp_case is)
 {
     static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
                                     {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
@@ -109,74 +112,42 @@ static void add_dot(scatter *s, const double *strain, uint64_t id, rp_case is)
     o->is = is;
 }
 
-static rp_result read_dots(const rp_render *render, rp_reading *r, scatter *s)
+static rp_result read_dots(rp_reading *r, scatter *s)
 {
-    const int comps = s->d == 2 ? 3 : 6;
-    const bool gains = rp_column_comps(r->frame, "volume_gain") == 1;
-    const bool hardens = rp_column_comps(r->frame, "hardening") == 1;
-    double *gain = r->scratch + 6 * RP_SHOW_CHUNK, *q = r->scratch + 7 * RP_SHOW_CHUNK;
-    const int64_t stride = 1 + r->info.particles / DOTS;
-    (void)render;
-    for (int64_t first = 0; first < r->info.particles; first += RP_SHOW_CHUNK) {
-        const int64_t left = r->info.particles - first;
-        const int64_t count = left < RP_SHOW_CHUNK ? left : RP_SHOW_CHUNK;
-        RP_TRY(rp_frame_read(r->frame, "strain", first, count, r->scratch));
-        RP_TRY(rp_frame_read(r->frame, "group", first, count, r->source));
-        RP_TRY(rp_frame_read(r->frame, "id", first, count, r->number));
-        if (gains) {
-            RP_TRY(rp_frame_read(r->frame, "volume_gain", first, count, gain));
-        }
-        if (hardens) {
-            RP_TRY(rp_frame_read(r->frame, "hardening", first, count, q));
-        }
-        for (int64_t i = 0; i < count; i++) {
-            const double g = r->source[i], *h = r->scratch + comps * i;
-            if (!(g >= 0.0 && g < r->groups) || r->group[(int)g].material != s->material) {
+    const rp_batch *b = &r->batch;
+    const int64_t stride = 1 + r->info->particles / DOTS;
+    rp_result result;
+    while ((result = rp_reader_next(r->reader, &r->batch)) == RP_OK && b->count > 0) {
+        for (int64_t i = 0; i < b->count; i++) {
+            if (b->material[i] != s->material) {
                 continue;
             }
             const rp_case is =
-                rp_stress_case(s->yield, h, gains ? gain[i] : 0.0, hardens ? q[i] : 0.0);
+                rp_stress_case(s->yield, b->strain[i], b->volume_gain[i], b->hardening[i]);
             s->count[is]++;
-            if ((first + i) % stride == 0 && s->dots < DOTS && isfinite(h[0])) {
-                add_dot(s, h, (uint64_t)r->number[i], is);
+            if ((b->first + i) % stride == 0 && s->dots < DOTS && isfinite(b->strain[i][0])) {
+                add_dot(s, b->strain[i], b->id[i], is);
             }
         }
     }
-    return RP_OK;
-}
-
-static rp_result count_groups(rp_reading *r, int64_t *in_group)
-{
-    for (int64_t first = 0; first < r->info.particles; first += RP_SHOW_CHUNK) {
-        const int64_t left = r->info.particles - first;
-        const int64_t count = left < RP_SHOW_CHUNK ? left : RP_SHOW_CHUNK;
-        RP_TRY(rp_frame_read(r->frame, "group", first, count, r->source));
-        for (int64_t i = 0; i < count; i++) {
-            if (r->source[i] >= 0.0 && r->source[i] < r->groups) {
-                in_group[(int)r->source[i]]++;
-            }
-        }
-    }
-    return RP_OK;
-}
-
-static rp_result read_scatter(const rp_render *render, rp_reading *r, scatter *s)
-{
-    const rp_quantity *q = &render->quantity;
-    int64_t *in_group = calloc((size_t)r->groups + 1, sizeof *in_group);
-    s->dot = malloc(DOTS * sizeof *s->dot);
-    rp_result result = in_group != NULL && s->dot != NULL
-                           ? count_groups(r, in_group)
-                           : rp_fail(RP_ERR_MEMORY, "no memory for a diagram");
-    if (result == RP_OK) {
-        s->material = main_material(r, q, in_group);
-        s->yield = &q->yield[s->material];
-        s->d = r->info.dimension;
-        s->most = q->high > 0.0 ? q->high : 1.0;
-        result = read_dots(render, r, s);
-    }
-    free(in_group);
     return result;
+}
+
+static rp_result read_scatter(const rp_quantity *q, rp_reading *r, scatter *s)
+{
+    RP_TRY(rp_reader_need(r->reader, RP_READ_STRAIN, "plot: yield"));
+    r->batch.want = RP_READ_GROUP;
+    RP_TRY(choose_material(q, r, s));
+    s->dot = malloc(DOTS * sizeof *s->dot);
+    if (s->dot == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for a diagram");
+    }
+    s->yield = &q->yield[s->material];
+    s->d = r->info->dimension;
+    s->most = q->high > 0.0 ? q->high : 1.0;
+    r->batch.want = RP_READ_GROUP | RP_READ_ID | RP_READ_STRAIN | RP_READ_STATE;
+    r->batch.next = 0;
+    return read_dots(r, s);
 }
 
 // ---- drawing ----
@@ -396,11 +367,11 @@ rp_result rp_plot_yield(const rp_render *render, const char *path, rp_canvas *c)
     rp_reading r;
     scatter s = {0};
     char time[64] = "";
-    RP_TRY(rp_reading_begin(path, &r));
+    RP_TRY(rp_reading_begin(render, path, 0, &r));
     if (render->def.stamp) {
-        rp_legend_time(r.info.time, r.info.fps, time);
+        rp_legend_time(r.info->time, r.info->fps, time);
     }
-    const rp_result result = read_scatter(render, &r, &s);
+    const rp_result result = read_scatter(&render->quantity, &r, &s);
     rp_reading_end(&r);
     if (result == RP_OK) {
         const float size = letter_size(c), w = (float)c->width, h = (float)c->height;

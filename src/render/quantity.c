@@ -4,8 +4,6 @@
 #include "render/palette.h"
 #include "repose/nearest.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +12,18 @@ static const char *const words[] = {"grains",   "speed", "pressure", "case",
                                     "material", "body",  "height",   "id"};
 enum { WORDS = sizeof words / sizeof words[0] };
 
-int rp_column_comps(const rp_frame *frame, const char *name)
-{
-    rp_frame_info info;
-    rp_frame_column_info column;
-    rp_frame_get_info(frame, &info);
-    for (int i = 0; i < info.columns && rp_frame_column(frame, i, &column) == RP_OK; i++) {
-        if (strcmp(column.name, name) == 0) {
-            return column.comps;
-        }
-    }
-    return 0;
-}
-
 // ---- choosing ----
 
-static rp_result unknown(const char *name, const rp_frame *frame)
+static rp_result unknown(const char *name, const rp_reader *reader)
 {
     rp_nearest nearest = rp_nearest_start(name);
-    rp_frame_info info;
     rp_frame_column_info column[64];
     char list[64 * 65] = "";
-    rp_frame_get_info(frame, &info);
     for (int i = 0; i < WORDS; i++) {
         rp_nearest_try(&nearest, words[i]);
     }
-    for (int i = 0; i < info.columns && i < 64; i++) {
-        if (rp_frame_column(frame, i, &column[i]) == RP_OK) {
+    for (int i = 0; i < rp_reader_info(reader)->columns && i < 64; i++) {
+        if (rp_frame_column(rp_reader_frame(reader), i, &column[i]) == RP_OK) {
             rp_nearest_try(&nearest, column[i].name);
             const size_t used = strlen(list);
             snprintf(list + used, sizeof list - used, " %.63s", column[i].name);
@@ -56,122 +39,59 @@ static rp_result unknown(const char *name, const rp_frame *frame)
                    name, list);
 }
 
-// A column, or a component of one behind a dot: .x .y .z or its number.
-static rp_result choose_column(rp_quantity *q, const char *name, const rp_frame *frame)
+// The cone of each material, to tell cases by.
+static rp_result take_cones(rp_quantity *q, const rp_reader *reader)
 {
-    const char *dot = strrchr(name, '.');
-    const size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
-    if (length >= sizeof q->column) {
-        return unknown(name, frame);
-    }
-    memcpy(q->column, name, length);
-    q->comps = rp_column_comps(frame, q->column);
-    q->comp = -1;
-    if (dot != NULL) {
-        q->comp = strlen(dot) == 2 && strchr("xyz", dot[1]) != NULL ? dot[1] - 'x'
-                  : isdigit((unsigned char)dot[1])                  ? atoi(dot + 1)
-                                                                    : q->comps;
-    }
-    if (q->comps == 0 || q->comp >= q->comps) {
-        return unknown(name, frame);
-    }
-    rp_frame_info info;
-    rp_frame_column_info column;
-    rp_frame_get_info(frame, &info);
-    for (int i = 0; i < info.columns && rp_frame_column(frame, i, &column) == RP_OK; i++) {
-        if (strcmp(column.name, q->column) == 0) {
-            snprintf(q->unit, sizeof q->unit, "%s", strcmp(column.unit, "1") ? column.unit : "");
-        }
-    }
-    q->source = RP_FROM_COLUMN;
-    q->kind = RP_QUANTITY_NUMBERS;
-    snprintf(q->name, sizeof q->name, "%.60s", name);
-    return RP_OK;
-}
-
-// What stress is made of: moduli from the scene, strain from the frame.
-static rp_result take_materials(rp_quantity *q, const rp_record *record, const rp_frame *frame)
-{
-    rp_record_info info = {0};
-    rp_frame_info about;
-    rp_frame_get_info(frame, &about);
-    if (record != NULL) {
-        rp_record_get_info(record, &info);
-    }
-    if (info.materials == 0) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       "color: %s needs the moduli of the materials, which are in "
-                       "scene.resolved.json of a run's folder",
-                       q->name);
-    }
-    if (rp_column_comps(frame, "strain") != (about.dimension == 2 ? 3 : 6)) {
-        return rp_fail(RP_ERR_ARGUMENT, "color: %s needs the column strain, and there is none",
-                       q->name);
-    }
+    rp_record_info info;
+    rp_record_get_info(q->record, &info);
     q->yield = calloc((size_t)info.materials, sizeof *q->yield);
     if (q->yield == NULL) {
         return rp_fail(RP_ERR_MEMORY, "no memory for materials");
     }
     q->materials = info.materials;
     for (int i = 0; i < info.materials; i++) {
-        q->yield[i] = rp_yield_of(rp_record_material(record, i), about.dimension);
+        q->yield[i] =
+            rp_yield_of(rp_record_material(q->record, i), rp_reader_info(reader)->dimension);
     }
     return RP_OK;
 }
 
-static void label(rp_quantity *q, int number, const char *text)
+static void label(rp_quantity *q, const rp_reader *example)
 {
-    if (number < (int)(sizeof q->label / sizeof q->label[0])) {
-        snprintf(q->label[number], sizeof q->label[0], "%s", text);
+    static const char *const cases[] = {[RP_CASE_INSIDE] = "I  inside the cone",
+                                        [RP_CASE_APART] = "II  apart",
+                                        [RP_CASE_SLIDING] = "III  sliding"};
+    for (int i = 0; i < (int)(sizeof q->label / sizeof q->label[0]); i++) {
+        const char *text = q->is_case && i < 3 ? cases[i] : rp_reader_label(example, q->name, i);
+        snprintf(q->label[i], sizeof q->label[i], "%s", text != NULL ? text : "");
     }
+    q->classes = q->is_case ? 3 : strcmp(q->name, "body") == 0 ? rp_reader_fields(example) : 0;
 }
 
-rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_record *record,
-                             const rp_frame *example)
+rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_reader *example)
 {
-    *q = (rp_quantity){.kind = RP_QUANTITY_GRAINS, .comp = -1};
+    rp_value_info info = {"1", .needs = RP_READ_STRESS, .names = true}; // as a case has it
+    char who[80];
     name = name != NULL ? name : "grains";
-    snprintf(q->name, sizeof q->name, "%.60s", name);
+    *q = (rp_quantity){.kind = RP_QUANTITY_GRAINS, .record = rp_reader_record(example)};
+    snprintf(q->name, sizeof q->name, "%s", name);
+    snprintf(who, sizeof who, "color: %s", q->name);
     if (strcmp(name, "grains") == 0) {
-        strcpy(q->column, "id");
-        q->comps = rp_column_comps(example, "id");
         return RP_OK;
     }
-    if (strcmp(name, "pressure") == 0) {
-        q->kind = RP_QUANTITY_NUMBERS;
-        q->source = RP_FROM_PRESSURE;
-        strcpy(q->unit, "Pa");
-        return take_materials(q, record, example);
+    q->is_case = strcmp(name, "case") == 0;
+    if (strlen(name) >= sizeof q->name || (!q->is_case && !rp_reader_knows(example, name, &info))) {
+        return unknown(name, example);
     }
-    if (strcmp(name, "case") == 0) {
-        q->kind = RP_QUANTITY_CLASSES;
-        q->source = RP_FROM_CASE;
-        q->classes = 3;
-        label(q, RP_CASE_INSIDE, "I  inside the cone");
-        label(q, RP_CASE_APART, "II  apart");
-        label(q, RP_CASE_SLIDING, "III  sliding");
-        return take_materials(q, record, example);
+    RP_TRY(rp_reader_need(example, info.needs, who));
+    q->kind = info.names ? RP_QUANTITY_CLASSES : RP_QUANTITY_NUMBERS;
+    q->length = info.length;
+    snprintf(q->unit, sizeof q->unit, "%s", strcmp(info.unit, "1") != 0 ? info.unit : "");
+    if (info.names) {
+        label(q, example);
     }
-    if (strcmp(name, "body") == 0) {
-        q->kind = RP_QUANTITY_CLASSES;
-        q->source = RP_FROM_BODY;
-        return RP_OK;
-    }
-    const bool height = strcmp(name, "height") == 0, speed = strcmp(name, "speed") == 0;
-    RP_TRY(choose_column(q, height ? "position.y" : speed ? "velocity" : name, example));
-    snprintf(q->name, sizeof q->name, "%.60s", name);
-    if (strcmp(name, "material") == 0) {
-        rp_record_info info = {0};
-        q->kind = RP_QUANTITY_CLASSES;
-        q->unit[0] = '\0';
-        if (record != NULL) {
-            rp_record_get_info(record, &info);
-        }
-        for (int i = 0; i < info.materials; i++) {
-            label(q, i, rp_record_material(record, i)->name);
-        }
-    }
-    return RP_OK;
+    // a diagram of pressures shows the cone too
+    return (info.needs & RP_READ_STRESS) != 0 ? take_cones(q, example) : RP_OK;
 }
 
 void rp_quantity_free(rp_quantity *q)
@@ -182,65 +102,30 @@ void rp_quantity_free(rp_quantity *q)
 
 // ---- reading ----
 
-static rp_result read_stress(const rp_quantity *q, const rp_frame *frame,
-                             const rp_frame_group *group, int groups, int64_t first, int64_t count,
-                             double *scratch, double *out)
+unsigned rp_quantity_wants(const rp_quantity *q)
 {
-    const int comps = rp_column_comps(frame, "strain");
-    double *source = scratch + 6 * count, *gain = scratch + 7 * count, *q_of = scratch + 8 * count;
-    const bool gains = rp_column_comps(frame, "volume_gain") == 1;
-    const bool hardens = rp_column_comps(frame, "hardening") == 1;
-    RP_TRY(rp_frame_read(frame, "strain", first, count, scratch));
-    RP_TRY(rp_frame_read(frame, "group", first, count, source));
-    if (gains) {
-        RP_TRY(rp_frame_read(frame, "volume_gain", first, count, gain));
-    }
-    if (hardens) {
-        RP_TRY(rp_frame_read(frame, "hardening", first, count, q_of));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const int g = source[i] >= 0.0 && source[i] < groups ? (int)source[i] : -1;
-        const int material = g >= 0 && group[g].material < q->materials ? group[g].material : 0;
-        const rp_yield *y = &q->yield[material];
-        const double *h = scratch + comps * i;
-        out[i] = q->source == RP_FROM_PRESSURE
-                     ? rp_stress_pressure(y, h)
-                     : rp_stress_case(y, h, gains ? gain[i] : 0.0, hardens ? q_of[i] : 0.0);
-    }
-    return RP_OK;
+    return q->kind == RP_QUANTITY_GRAINS ? RP_READ_ID | RP_READ_GROUP
+           : q->is_case                  ? RP_READ_GROUP | RP_READ_STRAIN | RP_READ_STATE
+                                         : 0;
 }
 
-rp_result rp_quantity_read(const rp_quantity *q, const rp_frame *frame, const rp_frame_group *group,
-                           int groups, int64_t first, int64_t count, double *scratch, double *out)
+rp_result rp_quantity_read(const rp_quantity *q, rp_reader *reader, const rp_batch *b, double *out)
 {
-    if (q->source == RP_FROM_PRESSURE || q->source == RP_FROM_CASE) {
-        return read_stress(q, frame, group, groups, first, count, scratch, out);
+    if (q->kind != RP_QUANTITY_GRAINS && !q->is_case) {
+        return rp_reader_values(reader, q->name, b->first, b->count, out);
     }
-    if (q->source == RP_FROM_BODY) {
-        RP_TRY(rp_frame_read(frame, "group", first, count, scratch));
-        for (int64_t i = 0; i < count; i++) {
-            const double g = scratch[i];
-            out[i] = g >= 0.0 && g < groups ? group[(int)g].field : 0;
+    RP_TRY(rp_reader_need(reader, q->is_case ? RP_READ_STRAIN : 0, "color: case"));
+    for (int64_t i = 0; i < b->count; i++) {
+        const int material = b->material[i];
+        double color[3];
+        if (q->is_case) {
+            const rp_yield *y = &q->yield[material < q->materials ? material : 0];
+            out[i] = rp_stress_case(y, b->strain[i], b->volume_gain[i], b->hardening[i]);
+        } else {
+            const bool tinted =
+                q->record != NULL && rp_record_material_color(q->record, material, color);
+            out[i] = rp_grain_shade(b->id[i]) + (tinted ? 3 * (material + 1) : 0);
         }
-        return RP_OK;
-    }
-    const int comps = rp_column_comps(frame, q->column);
-    if (comps != q->comps || comps > 16 || comps == 0) {
-        for (int64_t i = 0; i < count; i++) {
-            out[i] = (double)(first + i); // a frame without ids: its particles are told by place
-        }
-        return q->kind == RP_QUANTITY_GRAINS
-                   ? RP_OK
-                   : rp_fail(RP_ERR_ARGUMENT, "color: a frame has no column '%s'", q->column);
-    }
-    RP_TRY(rp_frame_read(frame, q->column, first, count, scratch));
-    for (int64_t i = 0; i < count; i++) {
-        const double *x = scratch + comps * i;
-        double square = 0.0;
-        for (int k = 0; k < comps; k++) {
-            square += x[k] * x[k];
-        }
-        out[i] = q->comp >= 0 ? x[q->comp] : comps == 1 ? x[0] : sqrt(square);
     }
     return RP_OK;
 }
@@ -250,15 +135,20 @@ rp_result rp_quantity_read(const rp_quantity *q, const rp_frame *frame, const rp
 void rp_quantity_color(const rp_quantity *q, double value, unsigned char rgb[3])
 {
     static const unsigned char case_color[3][3] = {{46, 160, 67}, {214, 52, 44}, {40, 98, 214}};
+    const int whole = value >= 0.0 && value < 1e6 ? (int)value : 0;
+    double color[3];
     switch (q->kind) {
     case RP_QUANTITY_GRAINS:
-        rp_grain_color(value >= 0.0 && value < 0x1p64 ? (uint64_t)value : 0, rgb);
+        rp_shade_color(
+            q->record != NULL && rp_record_material_color(q->record, whole / 3 - 1, color) ? color
+                                                                                           : NULL,
+            whole % 3, rgb);
         return;
     case RP_QUANTITY_CLASSES:
-        if (q->source == RP_FROM_CASE) {
+        if (q->is_case) {
             memcpy(rgb, case_color[value < 0.5 ? 0 : value < 1.5 ? 1 : 2], 3);
         } else {
-            rp_palette_class(value >= 0.0 && value < 1e6 ? (int)value : 0, rgb);
+            rp_palette_class(whole, rgb);
         }
         return;
     case RP_QUANTITY_NUMBERS:

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "render/stress.h"
-#include "repose/frame.h"
-#include "repose/record.h"
+#include "repose/reader.h"
 
 typedef enum rp_quantity_kind {
     RP_QUANTITY_GRAINS,  // the three colours of sand
@@ -13,37 +12,28 @@ typedef enum rp_quantity_kind {
 
 typedef struct rp_quantity {
     rp_quantity_kind kind;
-    enum {
-        RP_FROM_COLUMN,
-        RP_FROM_PRESSURE,
-        RP_FROM_CASE,
-        RP_FROM_BODY,
-    } source;
+    bool is_case;            // of the return mapping; all else the reader knows by name
     char name[64], unit[32]; // for the legend
-    char column[64];
-    int comps, comp;  // of the column; -1: its length
-    double low, high; // of the ramp
-    bool has_range;   // they were given
-    int classes;      // that were seen; the legend shows them
+    bool length;             // cannot be negative
+    double low, high;        // of the ramp
+    bool has_range;          // they were given
+    int classes;             // that the legend shows; 0: those that are seen
     char label[8][40];
-    rp_yield *yield; // of each material
+    const rp_record *record; // may be NULL
+    rp_yield *yield;         // of each material
     int materials;
 } rp_quantity;
 
 // @param name as a user writes it: grains, speed, pressure, case, material, body, height, id, a
 // column, or a component of one such as velocity.y
-// @param record may be NULL
-rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_record *record,
-                             const rp_frame *example);
+rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_reader *example);
 void rp_quantity_free(rp_quantity *q);
 
-// The numbers of some particles.
-// @param scratch [count][16]
-rp_result rp_quantity_read(const rp_quantity *q, const rp_frame *frame, const rp_frame_group *group,
-                           int groups, int64_t first, int64_t count, double *scratch, double *out);
-
-// The colour of a number; of a grain, whose number is its id.
+// What batches must want for it, besides whatever else is wanted of them.
+unsigned rp_quantity_wants(const rp_quantity *q);
+// The numbers of the particles of a batch. That of a grain stands for one of three shades, and for
+// the material where that has a colour.
+rp_result rp_quantity_read(const rp_quantity *q, rp_reader *reader, const rp_batch *batch,
+                           double *out);
+// The colour of a number.
 void rp_quantity_color(const rp_quantity *q, double value, unsigned char rgb[3]);
-
-// Components of a frame's column; 0: it has none of that name.
-int rp_column_comps(const rp_frame *frame, const char *name);

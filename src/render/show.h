@@ -8,7 +8,7 @@
 #include "render/shot.h"
 #include "repose/render.h"
 
-enum { RP_SHOW_CHUNK = 1 << 16, RP_SHOW_PATH = 8192 };
+enum { RP_SHOW_PATH = 8192 };
 
 struct rp_render {
     rp_render_def def;
@@ -21,15 +21,17 @@ struct rp_render {
 
 // One frame while it is read.
 typedef struct rp_reading {
-    rp_frame *frame;
-    rp_frame_info info;
-    rp_frame_group *group;
-    int groups;
-    double (*position)[3], *number, *source, *scratch; // of a chunk; scratch has 16 to a particle
+    rp_reader *reader;
+    const rp_frame_info *info;
+    rp_batch batch;
+    double *number; // the quantity's, of those in the batch
 } rp_reading;
 
-rp_result rp_reading_begin(const char *path, rp_reading *r);
+// @param want of a batch, besides what the quantity wants
+rp_result rp_reading_begin(const rp_render *render, const char *path, unsigned want, rp_reading *r);
 void rp_reading_end(rp_reading *r);
+// A batch at most, and their numbers.
+rp_result rp_reading_at(const rp_render *render, rp_reading *r, int64_t first, int64_t count);
 
 // The particles of a frame, with their colours, radii and, for an open shutter, velocities.
 rp_result rp_show_read(const rp_render *render, const char *path, rp_crowd *crowd);

@@ -33,33 +33,27 @@ double rp_yield_slope_at(const rp_yield *y, double q)
     return slope_of(&hardened, y->dimension);
 }
 
-static double trace(int d, const double *h) { return d == 2 ? h[0] + h[1] : h[0] + h[1] + h[2]; }
+static double trace(const double h[6]) { return h[0] + h[1] + h[2]; }
 
 // Frobenius norm of the deviator.
-static double shear(int d, const double *h)
+static double shear(int d, const double h[6])
 {
-    const double mean = trace(d, h) / d;
+    const double mean = trace(h) / d;
     double sum = 0.0;
-    for (int k = 0; k < (d == 2 ? 3 : 6); k++) {
+    for (int k = 0; k < 6; k++) {
         const double value = k < d ? h[k] - mean : h[k];
-        sum += (k < d ? 1.0 : 2.0) * value * value;
+        sum += (k < 3 ? 1.0 : 2.0) * value * value;
     }
     return sqrt(sum);
 }
 
-double rp_stress_pressure(const rp_yield *y, const double *strain)
+void rp_stress_principal(const rp_yield *y, const double h[6], double out[3])
 {
     const int d = y->dimension;
-    return -(2.0 * y->mu / d + y->lambda) * trace(d, strain);
-}
-
-void rp_stress_principal(const rp_yield *y, const double *h, double out[3])
-{
-    const int d = y->dimension;
-    const double mean = trace(d, h) / d, volume = y->lambda * trace(d, h);
+    const double mean = trace(h) / d, volume = y->lambda * trace(h);
     double eigen[3] = {0};
     if (d == 2) {
-        const double half = 0.5 * (h[0] - h[1]), r = sqrt(half * half + h[2] * h[2]);
+        const double half = 0.5 * (h[0] - h[1]), r = sqrt(half * half + h[3] * h[3]);
         eigen[0] = mean + r;
         eigen[1] = mean - r;
     } else {
@@ -85,7 +79,7 @@ void rp_stress_principal(const rp_yield *y, const double *h, double out[3])
     }
 }
 
-rp_case rp_stress_case(const rp_yield *y, const double *strain, double gain, double hardening)
+rp_case rp_stress_case(const rp_yield *y, const double strain[6], double gain, double hardening)
 {
     const int d = y->dimension;
     if (y->def->kind != RP_SAND) {
@@ -93,7 +87,7 @@ rp_case rp_stress_case(const rp_yield *y, const double *strain, double gain, dou
     }
     const double alpha = rp_yield_slope_at(y, hardening), bulk = 2.0 * y->mu + d * y->lambda;
     const double cohesion = y->def->cohesion * fmax(0.0, 1.0 - FADING * gain);
-    const double t = trace(d, strain), s = shear(d, strain);
+    const double t = trace(strain), s = shear(d, strain);
     const double tip = cohesion > 0.0 ? cohesion / (alpha * bulk) : 0.0;
     const double radius = (cohesion - bulk * alpha * t) / (2.0 * y->mu);
     const double dust = 1e-9; // strain that is nothing but rounding

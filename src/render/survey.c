@@ -20,7 +20,6 @@ typedef struct sights {
     double *value; // of the quantity
     size_t values;
     double radius; // of the largest grain [m]
-    int classes;
 } sights;
 
 rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHOW_PATH])
@@ -76,11 +75,9 @@ rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double r
 static rp_result survey_run(const rp_render *render, rp_reading *r, int64_t first, int64_t count,
                             sights *s)
 {
-    RP_TRY(rp_frame_read(r->frame, "position", first, count, r->position[0]));
-    RP_TRY(rp_quantity_read(&render->quantity, r->frame, r->group, r->groups, first, count,
-                            r->scratch, r->number));
+    RP_TRY(rp_reading_at(render, r, first, count));
     for (int64_t i = 0; i < count; i++) {
-        if (rp_crowd_add(&s->crowd, r->position[i]) != SIZE_MAX && isfinite(r->number[i])) {
+        if (rp_crowd_add(&s->crowd, r->batch.position[i]) != SIZE_MAX && isfinite(r->number[i])) {
             s->value[s->values++] = r->number[i];
         }
     }
@@ -91,17 +88,15 @@ static rp_result survey_run(const rp_render *render, rp_reading *r, int64_t firs
 static rp_result survey_frame(const rp_render *render, const char *path, int64_t most, sights *s)
 {
     rp_reading r;
-    RP_TRY(rp_reading_begin(path, &r));
-    s->crowd.flat = r.info.dimension == 2;
-    for (int i = 0; i < r.groups; i++) {
-        s->radius = fmax(s->radius, rp_radius_of_volume(r.group[i].volume, r.info.dimension));
-        s->classes = r.group[i].field >= s->classes ? r.group[i].field + 1 : s->classes;
-    }
-    const int64_t runs = (r.info.particles + RUN - 1) / RUN, wanted = most / RUN;
+    RP_TRY(rp_reading_begin(render, path, RP_READ_POSITION, &r));
+    double largest;
+    rp_result result = rp_reader_largest(r.reader, &largest);
+    s->radius = fmax(s->radius, rp_radius_of_volume(largest, r.info->dimension));
+    s->crowd.flat = r.info->dimension == 2;
+    const int64_t runs = (r.info->particles + RUN - 1) / RUN, wanted = most / RUN;
     const int64_t taken = runs < wanted ? runs : wanted;
-    rp_result result = RP_OK;
     for (int64_t k = 0; k < taken && result == RP_OK; k++) {
-        const int64_t first = k * runs / taken * RUN, left = r.info.particles - first;
+        const int64_t first = k * runs / taken * RUN, left = r.info->particles - first;
         result = survey_run(render, &r, first, left < RUN ? left : RUN, s);
     }
     rp_reading_end(&r);
@@ -201,12 +196,12 @@ static int upward(const void *a, const void *b)
 // All but half a percent at each end; what cannot be negative starts at 0.
 static void choose_range(rp_quantity *q, sights *s)
 {
-    if (q->kind == RP_QUANTITY_CLASSES && q->source != RP_FROM_CASE) {
-        double most = q->source == RP_FROM_BODY ? s->classes - 1 : 0.0;
-        for (size_t i = 0; i < s->values && q->source != RP_FROM_BODY; i++) {
-            most = s->value[i] < 65535.0 ? fmax(most, s->value[i]) : most;
+    if (q->kind == RP_QUANTITY_CLASSES) {
+        double most = 0.0;
+        for (size_t i = 0; i < s->values; i++) {
+            most = s->value[i] < RP_GROUP_NONE ? fmax(most, s->value[i]) : most;
         }
-        q->classes = (int)fmin(most, 1e6) + 1;
+        q->classes = q->classes > 0 ? q->classes : (int)fmin(most, 1e6) + 1;
         for (int i = 0; i < q->classes && i < (int)(sizeof q->label / sizeof q->label[0]); i++) {
             if (q->label[i][0] == '\0') {
                 snprintf(q->label[i], sizeof q->label[i], "%d", i);
@@ -222,8 +217,7 @@ static void choose_range(rp_quantity *q, sights *s)
         qsort(s->value, s->values, sizeof *s->value, upward);
         q->low = s->value[s->values / 200];
         q->high = s->value[s->values - 1 - s->values / 200];
-        const bool length = q->source == RP_FROM_COLUMN && q->comp < 0 && q->comps > 1;
-        q->low = length ? 0.0 : q->low;
+        q->low = q->length ? 0.0 : q->low;
     }
     if (!(q->high > q->low)) {
         const double middle = q->low, room = fmax(fabs(middle), 1e-12);
@@ -236,20 +230,18 @@ static rp_result choose_quantity(rp_render *render)
 {
     char path[RP_SHOW_PATH];
     int64_t last = -1;
-    rp_frame *frame;
-    rp_frame_info info;
+    rp_reader *reader;
     RP_TRY(rp_show_find(render, &last, path));
-    rp_result result = rp_frame_open(path, &frame);
+    rp_result result = rp_reader_open(path, render->record, &reader);
     while (result == RP_ERR_FILE && render->record != NULL && last-- > 0) {
         if (rp_record_frame(render->record, last, path, sizeof path)) {
-            result = rp_frame_open(path, &frame);
+            result = rp_reader_open(path, render->record, &reader);
         }
     }
     RP_TRY(result);
-    rp_frame_get_info(frame, &info);
-    render->fps = info.fps;
-    result = rp_quantity_choose(&render->quantity, render->color, render->record, frame);
-    rp_frame_close(frame);
+    render->fps = rp_reader_info(reader)->fps;
+    result = rp_quantity_choose(&render->quantity, render->color, reader);
+    rp_reader_close(reader);
     if (result == RP_OK && render->def.has_range && render->quantity.kind != RP_QUANTITY_NUMBERS) {
         result = rp_fail(RP_ERR_ARGUMENT,
                          "range: want color to be a number, such as speed; %s has no range",

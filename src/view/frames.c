@@ -83,10 +83,9 @@ typedef struct opener {
     char path[4400];
     struct stat file;
     int64_t number;
-    rp_frame *frame;
-    rp_frame_info info;
+    rp_reader *reader;
+    const rp_frame_info *info;
     int64_t step, count; // one in so many is shown; those that are
-    double *numbers;     // scratch: [count][3], or [particles]
 } opener;
 
 static rp_result look_for(const rp_frames *f, int64_t number, opener *o)
@@ -103,25 +102,16 @@ static rp_result look_for(const rp_frames *f, int64_t number, opener *o)
     return RP_OK;
 }
 
-// @param most particles that are shown; of more only one in so many is kept
-static rp_result open_frame(opener *o, int64_t most)
+static rp_result open_frame(const rp_frames *f, opener *o)
 {
-    if (o->frame == NULL) {
-        RP_TRY(rp_frame_open(o->path, &o->frame));
-        rp_frame_get_info(o->frame, &o->info);
-        const int64_t all = o->info.particles;
-        o->step = most > 0 && all > most ? (all + most - 1) / most : 1;
+    if (o->reader == NULL) {
+        RP_TRY(rp_reader_open(o->path, f->record, &o->reader));
+        o->info = rp_reader_info(o->reader);
+        const int64_t all = o->info->particles;
+        o->step = f->most > 0 && all > f->most ? (all + f->most - 1) / f->most : 1;
         o->count = (all + o->step - 1) / o->step;
-        const int64_t room = 3 * o->count > all ? 3 * o->count : all;
-        o->numbers = malloc(((size_t)room + 1) * sizeof *o->numbers);
     }
-    return o->numbers != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
-}
-
-static void close_frame(opener *o)
-{
-    rp_frame_close(o->frame);
-    free(o->numbers);
+    return RP_OK;
 }
 
 static rp_sheet *make_sheet(const opener *o, const char *color, int comps)
@@ -137,7 +127,7 @@ static rp_sheet *make_sheet(const opener *o, const char *color, int comps)
     s->written = o->file.st_mtim;
     s->step = o->step;
     s->count = o->count;
-    s->info = o->info;
+    s->info = *o->info;
     snprintf(s->color, sizeof s->color, "%s", color);
     s->codes = rp_blob_make((size_t)(s->count * comps) * sizeof(uint16_t));
     if (s->codes == NULL) {
@@ -232,110 +222,77 @@ static void encode(rp_sheet *s, const double *numbers, int64_t stride, int comps
     }
 }
 
-// Those of the particles that are shown, a part of the column at a time.
-static rp_result read_some_places(const opener *o)
+// Of the particles that are shown.
+static rp_result read_some_places(const opener *o, double (*place)[3])
 {
-    enum { ROWS = 65536 };
-    if (o->step == 1) {
-        return rp_frame_read(o->frame, "position", 0, o->info.particles, o->numbers);
-    }
-    double(*part)[3] = malloc(ROWS * sizeof *part);
-    rp_result result = part != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: places");
-    double *out = o->numbers;
-    for (int64_t first = 0; first < o->info.particles && result == RP_OK; first += ROWS) {
-        const int64_t left = o->info.particles - first, count = left < ROWS ? left : ROWS;
-        result = rp_frame_read(o->frame, "position", first, count, part[0]);
-        for (int64_t i = (o->step - first % o->step) % o->step; i < count; i += o->step) {
-            memcpy(out, part[i], sizeof part[i]);
-            out += 3;
+    rp_batch b = {.want = RP_READ_POSITION};
+    rp_result result;
+    while ((result = rp_reader_next(o->reader, &b)) == RP_OK && b.count > 0) {
+        for (int64_t i = (o->step - b.first % o->step) % o->step; i < b.count; i += o->step) {
+            memcpy(*place++, b.position[i], sizeof *place);
         }
     }
-    free(part);
+    rp_batch_free(&b);
     return result;
 }
 
 static rp_result read_places(rp_frames *f, opener *o, rp_sheet **out)
 {
-    rp_frame_group *group;
-    int groups;
-    RP_TRY(open_frame(o, f->most));
-    RP_TRY(read_some_places(o));
-    RP_TRY(rp_frame_groups(o->frame, &group, &groups));
-    rp_sheet *s = make_sheet(o, "", 3);
     double volume = 0.0;
-    for (int i = 0; i < groups; i++) {
-        volume = fmax(volume, group[i].volume);
+    RP_TRY(open_frame(f, o));
+    RP_TRY(rp_reader_largest(o->reader, &volume));
+    rp_sheet *s = make_sheet(o, "", 3);
+    double(*place)[3] = malloc(((size_t)o->count + 1) * sizeof *place);
+    const rp_result result = s != NULL && place != NULL
+                                 ? read_some_places(o, place)
+                                 : rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
+    if (result == RP_OK) {
+        take_strays(s, place);
+        encode(s, place[0], 1, 3, FAR);
+        s->radius = volume > 0.0 ? 0.5 * pow(volume, 1.0 / o->info->dimension) : 0.25 * o->info->dx;
+        *out = s;
+    } else {
+        release(s);
     }
-    free(group);
-    if (s == NULL) {
-        return rp_fail(RP_ERR_MEMORY, "out of memory: a frame to show");
-    }
-    take_strays(s, (double(*)[3])o->numbers);
-    encode(s, o->numbers, 1, 3, FAR);
-    s->radius = volume > 0.0 ? 0.5 * pow(volume, 1.0 / o->info.dimension) : 0.25 * o->info.dx;
-    *out = s;
-    return RP_OK;
+    free(place);
+    return result;
 }
 
 // ---- colours ----
 
 // Grains and classes are numbered, and the page is told the colour of each number.
-static void find_palette(rp_sheet *s, const rp_colors *colors, double *number, int64_t particles)
+static void make_palette(rp_sheet *s, const rp_colors *colors)
 {
-    enum { MOST = 256 };
-    unsigned char rgb[3];
-    int known = 0;
     char *at = s->palette;
-    if (s->colors.kind == RP_COLOR_NUMBERS) {
-        return;
-    }
-    if (s->colors.kind == RP_COLOR_CLASSES) {
-        for (; known < MOST; known++) {
-            rp_colors_rgb(colors, known, rgb);
-            at += sprintf(at, "%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-        }
-        return;
-    }
-    // sand has three colours; which one a grain has depends on its id
-    unsigned char seen[8][3];
-    enum { FIRST = 64 }; // ids that show them all, so that their order is the same in every frame
-    for (int64_t i = -FIRST; i < particles; i++) {
-        int which = 0;
-        rp_colors_rgb(colors, i < 0 ? (double)(i + FIRST) : number[i], rgb);
-        while (which < known && memcmp(seen[which], rgb, 3) != 0) {
-            which++;
-        }
-        if (which == known && known < 8) {
-            memcpy(seen[known++], rgb, 3);
-        }
-        if (i >= 0) {
-            number[i] = which < 8 ? which : 0;
-        }
-    }
-    for (int i = 0; i < known; i++) {
-        at += sprintf(at, "%02x%02x%02x", seen[i][0], seen[i][1], seen[i][2]);
+    for (int i = 0; i < 256 && s->colors.kind != RP_COLOR_NUMBERS; i++) {
+        unsigned char rgb[3];
+        rp_colors_rgb(colors, i, rgb);
+        at += sprintf(at, "%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
     }
 }
 
 static rp_result read_colors(rp_frames *f, opener *o, const char *name, rp_sheet **out)
 {
     rp_colors *colors;
-    RP_TRY(open_frame(o, f->most));
-    RP_TRY(rp_colors_open(f->record, o->frame, name, &colors));
-    rp_result result = rp_colors_read(colors, o->numbers);
-    rp_sheet *s = result == RP_OK ? make_sheet(o, name, 1) : NULL;
-    if (result == RP_OK && s == NULL) {
-        result = rp_fail(RP_ERR_MEMORY, "out of memory: the colours of a frame");
-    }
+    RP_TRY(open_frame(f, o));
+    RP_TRY(rp_colors_open(o->reader, name, &colors));
+    rp_sheet *s = make_sheet(o, name, 1);
+    double *number = malloc(((size_t)o->info->particles + 1) * sizeof *number);
+    const rp_result result = s != NULL && number != NULL
+                                 ? rp_colors_read(colors, number)
+                                 : rp_fail(RP_ERR_MEMORY, "out of memory: the colours of a frame");
     if (result == RP_OK) {
         rp_colors_get_info(colors, &s->colors);
-        find_palette(s, colors, o->numbers, o->info.particles);
+        make_palette(s, colors);
         if (s->colors.kind == RP_COLOR_NUMBERS) {
-            usual_range(o->numbers, 1, o->info.particles, &s->low, &s->high);
+            usual_range(number, 1, o->info->particles, &s->low, &s->high);
         }
-        encode(s, o->numbers, s->step, 1, s->colors.kind == RP_COLOR_NUMBERS ? 1e300 : 0.0);
+        encode(s, number, s->step, 1, s->colors.kind == RP_COLOR_NUMBERS ? 1e300 : 0.0);
         *out = s;
+    } else {
+        release(s);
     }
+    free(number);
     rp_colors_close(colors);
     return result;
 }
@@ -537,7 +494,7 @@ rp_result rp_frames_send(rp_frames *f, int slot, uint64_t serial, int64_t frame,
     *out = (rp_parcel){0};
     RP_TRY(look_for(f, frame, &o));
     const rp_result result = send_sheets(f, slot, serial, &o, color, out);
-    close_frame(&o);
+    rp_reader_close(o.reader);
     return result;
 }
 
@@ -585,24 +542,29 @@ static int64_t shoot(const rp_sheet *s, const rp_message *m)
 
 static rp_result find_id(const opener *o, uint64_t id, int64_t *row)
 {
+    rp_batch b = {.want = RP_READ_ID};
+    rp_result result = RP_OK;
     *row = -1;
-    RP_TRY(rp_frame_read(o->frame, "id", 0, o->info.particles, o->numbers));
-    for (int64_t i = 0; i < o->info.particles && *row < 0; i++) {
-        *row = o->numbers[i] == (double)id ? i : -1;
+    while (*row < 0 && (result = rp_reader_next(o->reader, &b)) == RP_OK && b.count > 0) {
+        for (int64_t i = 0; i < b.count && *row < 0; i++) {
+            *row = b.id[i] == id ? b.first + i : -1;
+        }
     }
-    return RP_OK;
+    rp_batch_free(&b);
+    return result;
 }
 
 static rp_result describe_particle(const opener *o, int64_t row, json_t *columns)
 {
-    for (int c = 0; c < o->info.columns; c++) {
+    const rp_frame *frame = rp_reader_frame(o->reader);
+    for (int c = 0; c < o->info->columns; c++) {
         rp_frame_column_info column;
         double value[16];
-        RP_TRY(rp_frame_column(o->frame, c, &column));
+        RP_TRY(rp_frame_column(frame, c, &column));
         if (column.comps > 16) {
             continue;
         }
-        RP_TRY(rp_frame_read(o->frame, column.name, row, 1, value));
+        RP_TRY(rp_frame_read(frame, column.name, row, 1, value));
         json_t *list = json_array();
         for (int k = 0; k < column.comps; k++) {
             json_array_append_new(list, rp_json_number(value[k]));
@@ -638,7 +600,7 @@ static rp_result particle(rp_frames *f, opener *o, const rp_message *m, json_t *
                           json_t **colored)
 {
     int64_t row;
-    RP_TRY(open_frame(o, f->most));
+    RP_TRY(open_frame(f, o));
     if (m->want == RP_WANT_PICK) {
         rp_sheet *places;
         RP_TRY(sheet_of(f, o, "", &places));
@@ -661,7 +623,7 @@ rp_result rp_frames_particle(rp_frames *f, const rp_message *message, rp_parcel 
     RP_TRY(look_for(f, message->frame, &o));
     json_t *columns = json_array(), *colored = NULL;
     const rp_result result = particle(f, &o, message, columns, &colored);
-    close_frame(&o);
+    rp_reader_close(o.reader);
     if (result != RP_OK) {
         json_decref(columns);
         return result;

@@ -41,7 +41,7 @@ typedef struct rp_sheet {
     // of colours
     rp_colors_info colors;
     double low, high;          // what most particles have
-    char palette[8 * 256 + 1]; // of grains and classes: hexadecimal, six digits each
+    char palette[6 * 256 + 1]; // of grains and classes: hexadecimal, six digits each
 } rp_sheet;
 
 typedef struct rp_frames {

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "io/disk.h"
 #include "io/seal.h"
-#include "repose/frame.h"
+#include "repose/reader.h"
 
 #include "frame_world.h"
 
@@ -291,6 +291,33 @@ static void look_at(const char *path)
     rp_frame_close(frame);
 }
 
+// Its particles, and every column by name.
+static void read_particles(const char *path)
+{
+    static double out[1 << 20];
+    rp_reader *reader;
+    rp_frame_column_info column;
+    rp_batch batch = {.want = 2 * RP_READ_STRESS - 1};
+    const rp_result opened = rp_reader_open(path, NULL, &reader);
+    must_have_a_sentence(opened);
+    if (opened != RP_OK) {
+        return;
+    }
+    rp_result result;
+    while ((result = rp_reader_next(reader, &batch)) == RP_OK && batch.count > 0) {
+    }
+    must_have_a_sentence(result);
+    for (int i = 0; i < rp_reader_info(reader)->columns; i++) {
+        const int64_t count = rp_reader_info(reader)->particles;
+        RP_ASSERT(rp_frame_column(rp_reader_frame(reader), i, &column) == RP_OK);
+        if (count <= (int64_t)(sizeof out / sizeof *out)) {
+            must_have_a_sentence(rp_reader_values(reader, column.name, 0, count, out));
+        }
+    }
+    rp_batch_free(&batch);
+    rp_reader_close(reader);
+}
+
 static void write_again(const void *state, size_t size)
 {
     char folder[64], path[80];
@@ -313,6 +340,7 @@ static void use(const memory_file *file, rp_world *world)
     void *state;
     size_t size;
     look_at(file->path);
+    read_particles(file->path);
     const rp_result read = rp_frame_read_state(file->path, &state, &size);
     must_have_a_sentence(read);
     if (read == RP_OK) {

@@ -1,7 +1,11 @@
 #include "frame_world.h"
 
+#include "io/seal.h"
+
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void must(rp_result result)
 {
@@ -76,4 +80,50 @@ frame_state frame_world_save(const rp_world *world)
     frame_state state;
     must(rp_world_save(world, &state.data, &state.size));
     return state;
+}
+
+static hid_t without_column(const char *path, const char *name, char at[128])
+{
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    snprintf(at, 128, "VTKHDF/PointData/%s", name);
+    if (H5Lexists(file, at, H5P_DEFAULT) > 0) {
+        H5Ldelete(file, at, H5P_DEFAULT);
+    }
+    return file;
+}
+
+// Closing cuts the old seal off.
+static void seal_again(hid_t file, const char *path)
+{
+    H5Fclose(file);
+    const int fd = open(path, O_RDWR);
+    must(rp_seal(fd, path));
+    close(fd);
+}
+
+void frame_drop_column(const char *path, const char *name)
+{
+    char at[128];
+    seal_again(without_column(path, name, at), path);
+}
+
+void frame_put_column(const char *path, const char *name, hid_t type, int comps, const void *rows)
+{
+    char at[128];
+    const hid_t file = without_column(path, name, at);
+    const hid_t points = H5Dopen2(file, "VTKHDF/Points", H5P_DEFAULT), old = H5Dget_space(points);
+    hsize_t extent[2];
+    H5Sget_simple_extent_dims(old, extent, NULL);
+    extent[1] = (hsize_t)comps;
+    const hid_t space = H5Screate_simple(comps > 1 ? 2 : 1, extent, NULL);
+    const hid_t set = H5Dcreate2(file, at, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0) {
+        printf("%s did not take the column %s\n", path, name);
+        abort();
+    }
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Sclose(old);
+    H5Dclose(points);
+    seal_again(file, path);
 }

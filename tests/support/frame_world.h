@@ -3,6 +3,8 @@
 
 #include "repose/frame.h"
 
+#include <hdf5.h>
+
 typedef enum frame_world_kind {
     FRAME_EMPTY,   // no particles at all
     FRAME_UNBORN,  // all particles wait for the first step
@@ -22,3 +24,8 @@ typedef struct frame_state {
 } frame_state;
 
 frame_state frame_world_save(const rp_world *world);
+
+// Frames that the writer does not make: one without a column, and one with another column of that
+// name in its place or besides, a row per particle. Sealed again; ends the program when it fails.
+void frame_drop_column(const char *path, const char *name);
+void frame_put_column(const char *path, const char *name, hid_t type, int comps, const void *rows);

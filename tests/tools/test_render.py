@@ -260,7 +260,7 @@ class Pictures(unittest.TestCase):
         self.assertGreater(len(seen), 9)
         self.assertIn("did you mean 'speed'", self.repose("render", "solid", *QUICK, "--color", "sped", status=2))
         self.assertIn("no quantity 'velocity.w'", self.repose("render", "solid", *QUICK, "--color", "velocity.w", status=2))
-        self.assertIn("moduli", self.repose("render", "solid/frames/frame.000001.hdf", *QUICK, "--color", "case", status=2))
+        self.assertIn("materials", self.repose("render", "solid/frames/frame.000001.hdf", *QUICK, "--color", "case", status=2))
 
     def test_the_range_decides_the_colours(self):
         low = share(self.picture("low.png", "--color", "height", "--range", "5,6", "--no-legend", run="hidden"),

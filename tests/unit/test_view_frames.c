@@ -4,6 +4,7 @@
 #include "check.h"
 #include "folder.h"
 #include "frame_world.h"
+#include "repose/render.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,6 +141,70 @@ static void codes_stand_for_places_and_ids(void)
     }
 }
 
+// Catches shades by another number than the id, and materials without their colours: sand is
+// amber, rubber is what the scene says.
+static void grains_look_as_in_pictures(void)
+{
+    static const char scene[] = "{\"materials\": [{\"word\": \"material.sand\"}, "
+                                "{\"word\": \"material.elastic\", \"color\": [0.2, 0.4, 1.0]}]}";
+    static const double blue[3] = {0.2, 0.4, 1.0};
+    scenery s;
+    rp_parcel parcel;
+    rp_record *record;
+    CHECK_HELPER(make(&s, 3, 6));
+    test_write_file(test_path(&s.folder, "run.json"), "{}", 2);
+    test_write_file(test_path(&s.folder, "scene.resolved.json"), scene, sizeof scene - 1);
+    CHECK_OK(rp_record_open(s.folder.path, &record));
+    s.frames.record = record;
+    CHECK_OK(rp_frames_send(&s.frames, 0, 1, 0, "grains", &parcel));
+    message m = unpack(&parcel);
+    const char *palette =
+        json_string_value(json_object_get(json_object_get(m.json, "colors"), "palette"));
+    rp_reader *reader;
+    rp_batch b = {.want = RP_READ_ID | RP_READ_GROUP};
+    char path[128];
+    snprintf(path, sizeof path, "%s/frames/frame.000000.hdf", s.folder.path);
+    CHECK_OK(rp_reader_open(path, record, &reader));
+    CHECK_OK(rp_reader_read(reader, 0, s.count, &b));
+    for (int64_t i = 0; i < s.count; i++) {
+        unsigned char rgb[3];
+        char want[7];
+        if (b.material[i] == 1) {
+            rp_grain_tint(blue, b.id[i], rgb);
+        } else {
+            rp_grain_color(b.id[i], rgb);
+        }
+        snprintf(want, sizeof want, "%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+        CHECK(strncmp(palette + 6 * (size_t)m.codes[3 * s.count + i], want, 6) == 0);
+    }
+    rp_batch_free(&b);
+    rp_reader_close(reader);
+    discard(&m);
+    unmake(&s);
+    rp_record_close(record);
+}
+
+static int64_t picked(rp_frames *frames, rp_message m)
+{
+    rp_parcel parcel;
+    int64_t id = -2;
+    if (rp_frames_particle(frames, &m, &parcel) != RP_OK) {
+        return id;
+    }
+    json_t *json = json_loadb((char *)parcel.piece[0]->data, parcel.piece[0]->size, 0, NULL);
+    const json_t *columns = json_object_get(json, "columns");
+    id = -1;
+    for (size_t c = 0; c < json_array_size(columns); c++) {
+        const json_t *column = json_array_get(columns, c);
+        if (strcmp(json_string_value(json_object_get(column, "name")), "id") == 0) {
+            id = (int64_t)json_number_value(json_array_get(json_object_get(column, "values"), 0));
+        }
+    }
+    json_decref(json);
+    rp_parcel_release(&parcel);
+    return id;
+}
+
 // Catches a particle that is skipped or taken twice where parts of a column meet.
 static void of_too_many_one_in_so_many_is_sent(void)
 {
@@ -152,6 +217,10 @@ static void of_too_many_one_in_so_many_is_sent(void)
     message m = unpack(&parcel);
     CHECK_HELPER(check_places(&s, &m, (s.count + s.frames.most - 1) / s.frames.most));
     discard(&m);
+    // and the last of all is found
+    const rp_message last = {
+        .want = RP_WANT_FOLLOW, .color = "speed", .id = (uint64_t)s.id[s.count - 1]};
+    CHECK_EQUAL(picked(&s.frames, last), last.id);
     unmake(&s);
 }
 
@@ -298,27 +367,6 @@ static void the_cache_keeps_to_its_room(void)
     unmake(&s);
 }
 
-static int64_t picked(rp_frames *frames, rp_message m)
-{
-    rp_parcel parcel;
-    int64_t id = -2;
-    if (rp_frames_particle(frames, &m, &parcel) != RP_OK) {
-        return id;
-    }
-    json_t *json = json_loadb((char *)parcel.piece[0]->data, parcel.piece[0]->size, 0, NULL);
-    const json_t *columns = json_object_get(json, "columns");
-    id = -1;
-    for (size_t c = 0; c < json_array_size(columns); c++) {
-        const json_t *column = json_array_get(columns, c);
-        if (strcmp(json_string_value(json_object_get(column, "name")), "id") == 0) {
-            id = (int64_t)json_number_value(json_array_get(json_object_get(column, "values"), 0));
-        }
-    }
-    json_decref(json);
-    rp_parcel_release(&parcel);
-    return id;
-}
-
 // Against the obvious: of all that the ray passes, the one with the least distance along it.
 static void a_ray_meets_the_first_particle(void)
 {
@@ -430,8 +478,8 @@ static void text_that_is_not_utf_8_can_be_said(void)
     CHECK(json_is_null(rp_json_number(NAN)) && json_is_null(rp_json_number(INFINITY)));
 }
 
-TEST_MAIN(TEST(codes_stand_for_places_and_ids), TEST(of_too_many_one_in_so_many_is_sent),
-          TEST(a_client_gets_what_it_has_not),
+TEST_MAIN(TEST(codes_stand_for_places_and_ids), TEST(grains_look_as_in_pictures),
+          TEST(of_too_many_one_in_so_many_is_sent), TEST(a_client_gets_what_it_has_not),
           TEST(blocks_that_changed_make_the_new_frame_of_the_old),
           TEST(the_cache_keeps_to_its_room), TEST(a_ray_meets_the_first_particle),
           TEST(what_flew_off_does_not_make_the_rest_coarse),
