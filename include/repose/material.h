@@ -85,6 +85,9 @@ RP_API const rp_material_def *rp_world_material(const rp_world *world, int index
 /// coefficient and yield_fit come down to, for every method (docs/theory.md (29)). 0 for what has
 /// no friction of its own.
 RP_API double rp_material_friction(const rp_material_def *def, int dimension);
+/// The same for a particle that has hardened by so much: its column `hardening`.
+RP_API double rp_material_friction_after(const rp_material_def *def, int dimension,
+                                         double hardening);
 /// The slope [rad] at which the sand settles when it flows, as it is before it hardens; 0 for what
 /// is no sand (docs/theory.md, What slope to expect).
 RP_API double rp_material_slope(const rp_material_def *def, int dimension);

@@ -155,7 +155,7 @@ const rp_material_class rp_class_cam_clay = {
     .check = check,
     .parameters = parameters,
     .modulus = rp_elastic_modulus,
-    .friction = rp_plain_friction,
+    .friction = rp_steady_friction,
     .grains = true,
 };
 

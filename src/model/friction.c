@@ -57,10 +57,21 @@ void rp_warn_of_friction(const char *name, double coefficient)
     }
 }
 
-double rp_material_friction(const rp_material_def *def, int dim)
+double rp_steady_friction(const rp_material_def *def, int dim, double hardening)
+{
+    (void)hardening;
+    return rp_plain_friction(def, dim);
+}
+
+double rp_material_friction_after(const rp_material_def *def, int dim, double hardening)
 {
     const rp_material_class *class = rp_material_class_of(def->kind);
-    return class != NULL && class->friction != NULL ? class->friction(def, dim) : 0.0;
+    return class != NULL && class->friction != NULL ? class->friction(def, dim, hardening) : 0.0;
+}
+
+double rp_material_friction(const rp_material_def *def, int dim)
+{
+    return rp_material_friction_after(def, dim, 0.0);
 }
 
 double rp_material_slope(const rp_material_def *def, int dim)

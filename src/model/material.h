@@ -20,8 +20,8 @@ typedef struct rp_material_class {
     double (*modulus)(const rp_material_def *def, int dim);
     // what resists the rate of deformation [Pa s]; NULL: nothing
     double (*viscosity)(const rp_material_def *def);
-    // friction coefficient in plain shear at yield; NULL: it has none
-    double (*friction)(const rp_material_def *def, int dim);
+    // friction coefficient in plain shear at yield, after hardening by so much; NULL: it has none
+    double (*friction)(const rp_material_def *def, int dim, double hardening);
     bool grains;   // may be moved by themselves: put back where they sank into a collider
     bool massless; // goes with the flow and adds nothing to it
 } rp_material_class;
@@ -102,5 +102,7 @@ double rp_slope_of_friction(double coefficient, int dim);
 
 // Shear over normal stress from the def's coefficient, or from its angle and fit.
 double rp_plain_friction(const rp_material_def *def, int dim);
+// The same for classes whose friction does not change.
+double rp_steady_friction(const rp_material_def *def, int dim, double hardening);
 // Warns where it is 1 or more.
 void rp_warn_of_friction(const char *name, double coefficient);

@@ -227,16 +227,16 @@ static rp_result check(const rp_material_def *def, int dim)
     return RP_OK;
 }
 
-static double first_angle(const rp_material_def *def)
+static double angle_after(const rp_material_def *def, double q)
 {
-    return def->hardening ? rp_hardened_angle(def->hardening_h, 0.0) : def->friction_angle;
+    return def->hardening ? rp_hardened_angle(def->hardening_h, q) : def->friction_angle;
 }
 
-static double friction(const rp_material_def *def, int dim)
+static double friction(const rp_material_def *def, int dim, double hardening)
 {
-    rp_material_def first = *def;
-    first.friction_angle = first_angle(def);
-    return rp_plain_friction(&first, dim);
+    rp_material_def hardened = *def;
+    hardened.friction_angle = angle_after(def, hardening);
+    return rp_plain_friction(&hardened, dim);
 }
 
 static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_COUNT])
@@ -246,7 +246,7 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
     // where hardening decides, this is the slope it starts from
     out[RP_PARAM_SLOPE] = def->friction_coefficient >= 0.0
                               ? rp_slope_of_friction(def->friction_coefficient, dim)
-                              : rp_yield_slope(def->yield_fit, first_angle(def), dim);
+                              : rp_yield_slope(def->yield_fit, angle_after(def, 0.0), dim);
     out[RP_PARAM_COHESION] = def->cohesion;
     out[RP_PARAM_CORRECTS] = def->volume_correction;
     out[RP_PARAM_HARDENS] = def->hardening;

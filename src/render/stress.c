@@ -5,32 +5,25 @@
 // Cohesion is gone once sand has gained 1/20 of its volume: docs/theory.md (24).
 static const double FADING = 20.0;
 
-static double slope_of(const rp_material_def *def, int dimension)
-{
-    // the public side knows the friction coefficient of the cone: d alpha / sqrt 2
-    return sqrt(2.0) * tan(rp_material_slope(def, dimension)) / dimension;
-}
-
-rp_yield rp_yield_of(const rp_material_def *def, int dimension)
-{
-    const double E = def->young, nu = def->poisson;
-    return (rp_yield){.def = def,
-                      .dimension = dimension,
-                      .lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu)),
-                      .mu = E / (2.0 * (1.0 + nu)),
-                      .slope = slope_of(def, dimension)};
-}
-
+// The public side knows the friction coefficient of the cone: d alpha / sqrt 2.
 double rp_yield_slope_at(const rp_yield *y, double q)
 {
-    if (!y->def->hardening) {
-        return y->slope;
+    return sqrt(2.0) * rp_material_friction_after(y->def, y->dimension, q) / y->dimension;
+}
+
+// The moduli are what the law answers to two small strains.
+rp_yield rp_yield_of(const rp_material_def *def, int dimension)
+{
+    rp_yield y = {.def = def, .dimension = dimension};
+    const double strain[2][6] = {{1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 1.0, 0.0, 0.0}};
+    rp_material_state state = {.column = {[RP_COL_STRAIN] = strain[0]}};
+    double stress[2][6] = {{0}};
+    if (rp_material_stress(def, 3, &state, 2, stress) == RP_OK) {
+        y.lambda = stress[0][1];
+        y.mu = 0.5 * stress[1][3];
     }
-    const double *h = y->def->hardening_h;
-    rp_material_def hardened = *y->def;
-    hardened.hardening = false;
-    hardened.friction_angle = h[0] + (h[1] * q - h[3]) * exp(-h[2] * q);
-    return slope_of(&hardened, y->dimension);
+    y.slope = rp_yield_slope_at(&y, 0.0);
+    return y;
 }
 
 static double trace(const double h[6]) { return h[0] + h[1] + h[2]; }

@@ -540,6 +540,25 @@ static rp_result look_at_softness(const view *v, const double gravity[3])
     return RP_OK;
 }
 
+// ---- two that share a velocity ----
+
+// Water within sand moves with it where both are on one field: nothing seeps, and nothing drains.
+static void look_for_mud(const rp_world *world)
+{
+    double sand = 0.0, water = 0.0;
+    for (int i = 0; i < world->materials; i++) {
+        const rp_material_kind kind = world->material[i].kind;
+        sand += kind == RP_SAND || kind == RP_CAM_CLAY ? world->plan.mass[i] : 0.0;
+        water += kind == RP_WATER ? world->plan.mass[i] : 0.0;
+    }
+    if (sand > 0.0 && water > 0.0) {
+        rp_log(RP_LOG_WARNING,
+               "sand and water share one velocity with method %s: where they meet they stick, and "
+               "water does not flow through sand",
+               world->solver->info.name);
+    }
+}
+
 // ---- all of it ----
 
 static region everything(const rp_world *world)
@@ -583,6 +602,7 @@ rp_result rp_world_foresee(rp_world *world)
     }
     look_at_borders(&v);
     look_at_density(&v);
+    look_for_mud(world);
     double gravity[3];
     RP_TRY(rp_world_gravity(world, gravity));
     RP_TRY(look_at_softness(&v, gravity));
