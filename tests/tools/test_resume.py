@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-# An eighth of a second with all that has a state of its own or moves: two materials, a spout that hits the floor
+# An eighth of a second with all that has a state of its own or moves: five materials of three species, a spout that hits the floor
 # hard enough for sand to be put back out of it, a sink, a border, colliders moved by a function, by key frames and along
 # with another, a mesh. Particles cross pages and are sorted; states in mid-frame too.
 SCENE = """
@@ -37,6 +37,12 @@ collider { name = "arm", shape = capsule { a = {0, 0.3, 0}, b = {0, 0.3, 0.2}, r
     { time = 0.12, position = {0.05, 0.02, 0}, rotation = { angle = -30 } } } }
 collider { name = "hand", attach = "arm", shape = sphere { center = {0, 0.5, 0.1}, radius = 0.06 }, spin = { rate = 200 } }
 emitter { material = sand, shape = sphere { center = {1.2, 0.12, 0.1}, radius = 0.04 }, velocity = {0, -5, 0}, stop = 0.1 }
+-- three species in one run: a pool into which water is poured too, a lump of clay, and marks in the rubber
+local water = material.water { sound_speed = 20, viscosity = 1 }
+particles { material = water, shape = box { min = {0.9, 0.02, 0}, max = {1.1, 0.14, 0.2} }, velocity = {0.5, 0, 0} }
+particles { material = material.cam_clay { preconsolidation = 2e3 }, shape = sphere { center = {0.9, 0.4, 0.1}, radius = 0.06 }, velocity = {0, -3, 0} }
+particles { material = material.tracer {}, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.06 } }
+emitter { material = water, shape = sphere { center = {1, 0.5, 0.1}, radius = 0.04 }, velocity = {0, -2, 0}, start = 0.02, stop = 0.09 }
 sink { shape = sphere { center = {0.38, 0.05, 0.1}, radius = 0.06 } }
 domain { min = {-2, -1, -2}, max = {1.22, 2, 2}, leave = "remove" }
 if %(dimension)d == 3 then
