@@ -85,3 +85,12 @@ static inline double rp_layout_metres(const rp_layout *l, const int32_t block[3]
                              : *(const double *)stored;
     return (local + l->shift + (double)block[axis] * l->cells[axis]) * l->h;
 }
+
+// The place of a block's n-th node [m]; not wrapped.
+static inline void rp_layout_node(const rp_layout *l, const int32_t block[3], int n, double x[3])
+{
+    for (int a = 2; a >= 0; a--) {
+        x[a] = a < l->dim ? l->h * (block[a] * l->cells[a] + n % l->cells[a]) : 0.0;
+        n /= l->cells[a];
+    }
+}

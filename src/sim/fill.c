@@ -731,7 +731,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
                        world->colliders - 1, def->parent);
     }
     rp_collider *collider = &world->collider[world->colliders];
-    static const struct rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    static const rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     *collider = (rp_collider){
         .shape = rp_shape_retain(def->shape),
         .contact = def->contact,

@@ -2,7 +2,7 @@
 // rp_step, so a solver never sees the world.
 #pragma once
 
-#include "collide/collider.h"
+#include "collide/touches.h"
 #include "core/registry.h"
 #include "kernel/kernels.h"
 

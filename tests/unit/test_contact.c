@@ -1,6 +1,7 @@
 // Contact with walls, V-A12: what must hold after it, for velocities, normals, friction and
 // distances of all kinds; then the same through planes on the pages of a grid.
-#include "collide/collider.h"
+#include "collide/contact.h"
+#include "collide/touches.h"
 
 #include "check.h"
 #include "random.h"

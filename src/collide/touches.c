@@ -1,0 +1,310 @@
+#include "collide/touches.h"
+
+#include "base/result.h"
+#include "base/threads.h"
+#include "collide/contact.h"
+#include "shape/class.h"
+
+#include <math.h>
+#include <string.h>
+
+// A node that lies on a wall up to rounding is on the wall, so that a floor on a grid line acts
+// there.
+static const double ON_WALL = 1e-9; // [cells]
+
+// ---- which pages feel which colliders ----
+
+enum { COLLIDER_WORDS = 4, COLLIDERS_MOST = 64 * COLLIDER_WORDS };
+
+typedef struct finding {
+    const rp_collider *collider;
+    int colliders;
+    const rp_grid *grid;
+    bool only_moving;                 // the others are known
+    uint64_t (*near)[COLLIDER_WORDS]; // a bit per collider, for each page
+} finding;
+
+static void find_on_page(void *context, int64_t page, int thread)
+{
+    (void)thread;
+    const finding *f = context;
+    const int32_t *block = rp_grid_page(f->grid)[page].block;
+    for (int i = 0; i < f->colliders; i++) {
+        if ((f->collider[i].moves || !f->only_moving) &&
+            rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
+            f->near[page][i / 64] |= 1ull << i % 64;
+        }
+    }
+}
+
+// What stands still is found once for every build of the grid.
+static rp_result find_near(const finding *f, rp_walls *walls, int threads)
+{
+    const size_t bytes = (size_t)f->grid->pages * sizeof *f->near;
+    bool moving = false;
+    for (int i = 0; i < f->colliders; i++) {
+        moving = moving || f->collider[i].moves;
+    }
+    if (walls != NULL && walls->build == f->grid->builds && walls->colliders == f->colliders &&
+        bytes > 0) {
+        memcpy(f->near, walls->near.data, bytes);
+        finding rest = *f;
+        rest.only_moving = true;
+        if (moving) {
+            rp_parallel_for(threads, f->grid->pages, 64, find_on_page, &rest);
+        }
+        return RP_OK;
+    }
+    memset(f->near, 0, bytes);
+    rp_parallel_for(threads, f->grid->pages, 64, find_on_page, (void *)f);
+    if (walls != NULL && bytes > 0) {
+        walls->build = 0;
+        RP_TRY(rp_buffer_reserve(&walls->near, f->grid->allocator, bytes, 0, "walls of pages"));
+        memcpy(walls->near.data, f->near, bytes);
+        for (rp_local p = 0; p < f->grid->pages; p++) {
+            for (int i = 0; i < f->colliders; i++) {
+                if (f->collider[i].moves) {
+                    ((uint64_t(*)[COLLIDER_WORDS])walls->near.data)[p][i / 64] &= ~(1ull << i % 64);
+                }
+            }
+        }
+        walls->build = f->grid->builds;
+        walls->colliders = f->colliders;
+    }
+    return RP_OK;
+}
+
+rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
+                          int colliders, const rp_grid *grid, int threads, rp_scratch *scratch)
+{
+    RP_ASSERT(colliders <= COLLIDERS_MOST);
+    const size_t pages = (size_t)grid->pages;
+    finding f = {.collider = collider, .colliders = colliders, .grid = grid};
+    *t = (rp_touches){.collider = collider};
+    t->page = rp_scratch_get(scratch, pages * sizeof *t->page, "pages that touch colliders");
+    f.near = rp_scratch_get(scratch, pages * sizeof *f.near, "pages that touch colliders");
+    if (t->page == NULL || f.near == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    RP_TRY(find_near(&f, walls, threads));
+    for (size_t p = 0; p < pages; p++) {
+        t->page[p] = (rp_touch){.first = (uint32_t)t->pairs};
+        for (int w = 0; w < COLLIDER_WORDS; w++) {
+            t->page[p].count += (uint16_t)__builtin_popcountll(f.near[p][w]);
+        }
+        t->pairs += t->page[p].count;
+    }
+    t->near = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->near, "colliders of pages");
+    t->wall = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->wall, "colliders of pages");
+    t->given = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->given, "loads of colliders");
+    if (t->near == NULL || t->wall == NULL || t->given == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    int64_t pair = 0;
+    for (size_t p = 0; p < pages; p++) {
+        for (int w = 0; w < COLLIDER_WORDS; w++) {
+            for (uint64_t bits = f.near[p][w]; bits != 0; bits &= bits - 1) {
+                t->wall[pair] = -1;
+                t->near[pair++] = (uint16_t)(64 * w + __builtin_ctzll(bits));
+            }
+        }
+    }
+    return walls != NULL && t->pairs > 0 ? rp_walls_find(walls, t, grid, threads, scratch) : RP_OK;
+}
+
+// ---- nodes ----
+
+typedef struct node {
+    int number; // in its block
+    double x[3], mass, v[3];
+} node;
+
+// Distance, way out and velocity of the collider of a pair at a node.
+static double see(const rp_touches *t, const rp_layout *l, uint32_t pair, const node *at, double dt,
+                  double normal[3], double moving[3])
+{
+    const rp_collider *c = &t->collider[t->near[pair]];
+    double numbers[4];
+    if (c->moves) {
+        return rp_collider_meet(c, at->x, dt, normal, moving);
+    }
+    moving[0] = moving[1] = moving[2] = 0.0;
+    if (t->wall[pair] < 0) {
+        rp_wall_numbers(c, l, at->x, numbers);
+    } else {
+        const void *entry = rp_walls_at(t->walls, l, t->wall[pair]);
+        for (int i = 0; i < 4; i++) {
+            numbers[i] = l->precision == RP_SINGLE
+                             ? (double)((const float *)entry)[4 * at->number + i]
+                             : ((const double *)entry)[4 * at->number + i];
+        }
+    }
+    memcpy(normal, numbers + 1, 3 * sizeof *normal);
+    return numbers[0];
+}
+
+// How far the nodes of a page are from a collider that stands still, cheaply: looked up, or as the
+// linear function that a plane is.
+typedef struct reach {
+    const void *wall; // [node][4]; NULL: a plane
+    double first, step[3];
+} reach;
+
+enum { REACH_MOST = 16 }; // colliders near a page; where there are more, all nodes are worked out
+
+static bool find_reach(const rp_touches *t, const rp_layout *l, const rp_touch *touch,
+                       const int32_t block[3], reach out[REACH_MOST])
+{
+    double corner[3];
+    rp_layout_node(l, block, 0, corner);
+    for (int k = 0; k < touch->count; k++) {
+        const uint32_t pair = touch->first + (uint32_t)k;
+        const rp_collider *c = &t->collider[t->near[pair]];
+        if (k >= REACH_MOST || c->moves || (t->wall[pair] < 0 && !rp_shape_is_plane(c->shape))) {
+            return false;
+        }
+        out[k] = (reach){0};
+        if (t->wall[pair] >= 0) {
+            out[k].wall = rp_walls_at(t->walls, l, t->wall[pair]);
+        } else {
+            out[k].first = rp_shape_distance(c->shape, corner, out[k].step);
+        }
+    }
+    return true;
+}
+
+// Is every collider too far from a node for it to get there within the step? Then contact changes
+// nothing. The margins are for rounding: of ways out, which are of length 1 up to that, and of a
+// plane's distance.
+static bool out_of_reach(const reach *r, int count, const rp_layout *l, const int at[3], int number,
+                         const double v[3], double dt)
+{
+    const double way2 = 1.001 * dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    bool far = true;
+    for (int k = 0; k < count && far; k++) {
+        double phi = r[k].first +
+                     l->h * (r[k].step[0] * at[0] + r[k].step[1] * at[1] + r[k].step[2] * at[2]);
+        if (r[k].wall != NULL) {
+            phi = l->precision == RP_SINGLE ? (double)((const float *)r[k].wall)[4 * number]
+                                            : ((const double *)r[k].wall)[4 * number];
+        }
+        far = phi > 1e-6 * l->h && phi * phi > way2;
+    }
+    return far;
+}
+
+// A collider gives a node a velocity; what the node loses by that, the collider gets.
+static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair, bool rubs,
+                         double dt, node *at)
+{
+    const rp_collider *c = &t->collider[t->near[pair]];
+    double normal[3], moving[3], lost[3], arm[3], through[2] = {0}, *v = at->v;
+    double relative[3], slid = 0.0, square = 0.0, *given = t->given[pair];
+    double phi = see(t, l, pair, at, dt, normal, moving);
+    phi = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
+    for (int a = 0; a < 3; a++) {
+        lost[a] = v[a];
+        v[a] -= moving[a];
+        through[0] += v[a] * normal[a];
+        relative[a] = v[a];
+    }
+    rp_contact_resolve(c->contact, rubs ? c->friction : 0.0, normal, phi, dt, v);
+    if (v[0] == relative[0] && v[1] == relative[1] && v[2] == relative[2]) {
+        memcpy(v, lost, sizeof lost);
+        return;
+    }
+    for (int a = 0; a < 3; a++) {
+        through[1] += v[a] * normal[a];
+        slid += relative[a] * v[a];
+        square += v[a] * v[a];
+        v[a] += moving[a];
+        lost[a] = at->mass * (lost[a] - v[a]);
+        arm[a] = at->x[a] - c->begin.position[a];
+    }
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, d = (a + 2) % 3;
+        given[a] += lost[a];
+        given[3 + a] += arm[b] * lost[d] - arm[d] * lost[b];
+    }
+    // the impulse along the surface times the way that is still slid along it
+    given[6] += at->mass * (slid - through[0] * through[1] - square + through[1] * through[1]);
+}
+
+// Colliders in turn. Where several hold a node, one may push it back into another: they get more
+// turns, in which they only push, until none has anything to say.
+static void collide(const rp_touches *t, const rp_layout *l, const rp_touch *touch, double dt,
+                    node *at)
+{
+    enum { TURNS = 4 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        const double before[3] = {at->v[0], at->v[1], at->v[2]};
+        for (int k = 0; k < touch->count; k++) {
+            collide_once(t, l, touch->first + (uint32_t)k, turn == 0, dt, at);
+        }
+        if (touch->count == 1 ||
+            (at->v[0] == before[0] && at->v[1] == before[1] && at->v[2] == before[2])) {
+            return;
+        }
+    }
+}
+
+void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt)
+{
+    const rp_touch *touch = &t->page[page];
+    const rp_layout *l = &grid->layout;
+    const int32_t *block = rp_grid_page(grid)[page].block;
+    if (touch->count == 0) {
+        return;
+    }
+    memset(t->given[touch->first], 0, touch->count * sizeof *t->given);
+    float *single = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    const bool is_single = l->precision == RP_SINGLE;
+    reach reaches[REACH_MOST];
+    const bool may_skip = find_reach(t, l, touch, block, reaches);
+    int n = 0;
+    for (int i = 0; i < l->cells[0]; i++) {
+        for (int j = 0; j < l->cells[1]; j++) {
+            for (int k = 0; k < l->cells[2]; k++, n++) {
+                const int at = n * RP_QUAD, place[3] = {i, j, k};
+                const double mass = is_single ? (double)single[at + 3] : twice[at + 3];
+                if (!(mass > 0.0)) {
+                    continue;
+                }
+                node here;
+                here.number = n;
+                here.mass = mass;
+                for (int a = 0; a < 3; a++) {
+                    here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
+                }
+                if (may_skip && out_of_reach(reaches, touch->count, l, place, n, here.v, dt)) {
+                    continue;
+                }
+                rp_layout_node(l, block, n, here.x);
+                collide(t, l, touch, dt, &here);
+                for (int a = 0; a < l->dim; a++) {
+                    if (is_single) {
+                        single[at + a] = (float)here.v[a];
+                    } else {
+                        twice[at + a] = here.v[a];
+                    }
+                }
+            }
+        }
+    }
+}
+
+double rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6])
+{
+    double rubbed = 0.0;
+    for (rp_local p = 0; p < pages; p++) {
+        for (int k = 0; k < t->page[p].count; k++) {
+            const uint32_t pair = t->page[p].first + (uint32_t)k;
+            for (int a = 0; a < 6; a++) {
+                load[t->near[pair]][a] += t->given[pair][a];
+            }
+            rubbed += t->given[pair][6];
+        }
+    }
+    return rubbed;
+}
