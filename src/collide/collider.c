@@ -4,28 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-double rp_collider_meet(const rp_collider *c, const double x[3], double dt, double normal[3],
-                        double velocity[3])
+double rp_collider_look(const rp_collider *c, const double x[3], double normal[3])
 {
-    velocity[0] = velocity[1] = velocity[2] = 0.0;
     if (!c->moves) {
         return rp_shape_distance(c->shape, x, normal);
     }
-    double local[3], gradient[3], there[3];
+    double local[3], gradient[3];
     rp_placing_local(&c->begin, x, local);
     const double phi = rp_shape_distance(c->shape, local, gradient);
     rp_rotate(c->begin.rotation, gradient, normal);
-    rp_rotate(c->end.rotation, local, there);
-    for (int a = 0; a < 3; a++) {
-        velocity[a] = (there[a] + c->end.position[a] - x[a]) / dt;
-    }
     return phi;
-}
-
-double rp_collider_look(const rp_collider *c, const double x[3], double normal[3])
-{
-    double velocity[3];
-    return rp_collider_meet(c, x, 1.0, normal, velocity);
 }
 
 double rp_collider_distance(const rp_collider *c, const double x[3])
@@ -60,11 +48,11 @@ bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int3
 {
     // from the middle of the block to its last node, and a step's way of at most one cell with some
     // to spare
-    double middle[3] = {0}, normal[3], velocity[3], reach2 = 0.0;
+    double middle[3] = {0}, reach2 = 0.0;
     for (int a = 0; a < l->dim; a++) {
         const double half = 0.5 * (l->cells[a] - 1);
         middle[a] = l->h * (block[a] * l->cells[a] + half);
         reach2 += half * half;
     }
-    return rp_collider_meet(c, middle, 1.0, normal, velocity) < l->h * (sqrt(reach2) + 2.0);
+    return rp_collider_distance(c, middle) < l->h * (sqrt(reach2) + 2.0);
 }

@@ -25,16 +25,16 @@ rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, doub
 double rp_collider_distance(const rp_collider *collider, const double x[3]);
 // The same, with the way out.
 double rp_collider_look(const rp_collider *collider, const double x[3], double normal[3]);
-// The same, and how fast the collider moves there: from where its pose takes that point of it
-// within the step.
-double rp_collider_meet(const rp_collider *collider, const double x[3], double dt, double normal[3],
-                        double velocity[3]);
 // A box around it where it is at the start of the step; false when it has no end along one of the
 // first `dim` axes.
 bool rp_collider_bounds(const rp_collider *collider, int dim, double lower[3], double upper[3]);
 // The same where it is at another moment.
 bool rp_collider_bounds_at(const rp_collider *collider, const rp_placing *at, int dim,
                            double lower[3], double upper[3]);
+// How fast the point of it that is at x at the start of the step moves in the step: from where its
+// pose takes that point, divided by dt, so that what a script moves and what sand feels cannot
+// differ. No point of the collider need be there: x may be outside of it [m/s].
+void rp_collider_velocity(const rp_collider *collider, const double x[3], double dt, double out[3]);
 // How far any point of a collider goes within the step, as far as it is or comes near this box [m].
 double rp_colliders_way(const rp_collider *collider, int colliders, int dim, const double lower[3],
                         const double upper[3]);

@@ -43,6 +43,20 @@ rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, doub
 
 rp_pose rp_collider_pose(const rp_collider *c) { return rp_placing_pose(&c->end); }
 
+void rp_collider_velocity(const rp_collider *c, const double x[3], double dt, double out[3])
+{
+    double local[3], there[3];
+    if (!c->moves) {
+        out[0] = out[1] = out[2] = 0.0;
+        return;
+    }
+    rp_placing_local(&c->begin, x, local);
+    rp_rotate(c->end.rotation, local, there);
+    for (int a = 0; a < 3; a++) {
+        out[a] = (there[a] + c->end.position[a] - x[a]) / dt;
+    }
+}
+
 // The part of `box` that a collider is in at the start or at the end of the step, or between.
 static bool common_box(const rp_collider *c, int dim, double lower[3], double upper[3])
 {
@@ -74,13 +88,11 @@ double rp_colliders_way(const rp_collider *collider, int colliders, int dim, con
         }
         // the way is an affine function of the place: the longest is at a corner
         for (int k = 0; k < 8; k++) {
-            double x[3], local[3], there[3], way2 = 0.0;
+            double x[3], way[3], way2 = 0.0;
             rp_box_corner(box[0], box[1], k, x);
-            rp_placing_local(&c->begin, x, local);
-            rp_rotate(c->end.rotation, local, there);
+            rp_collider_velocity(c, x, 1.0, way);
             for (int a = 0; a < dim; a++) {
-                const double way = there[a] + c->end.position[a] - x[a];
-                way2 += way * way;
+                way2 += way[a] * way[a];
             }
             most2 = fmax(most2, way2);
         }

@@ -125,10 +125,10 @@ static double see(const rp_touches *t, const rp_layout *l, uint32_t pair, const 
 {
     const rp_collider *c = &t->collider[t->near[pair]];
     double numbers[4];
+    rp_collider_velocity(c, at->x, dt, moving);
     if (c->moves) {
-        return rp_collider_meet(c, at->x, dt, normal, moving);
+        return rp_collider_look(c, at->x, normal);
     }
-    moving[0] = moving[1] = moving[2] = 0.0;
     if (t->wall[pair] < 0) {
         rp_wall_numbers(c, l, at->x, numbers);
     } else {
