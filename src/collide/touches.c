@@ -119,28 +119,46 @@ typedef struct node {
     double x[3], mass, v[3];
 } node;
 
-// Distance, way out and velocity of the collider of a pair at a node.
-static double see(const rp_touches *t, const rp_layout *l, uint32_t pair, const node *at, double dt,
-                  double normal[3], double moving[3])
+// A number in the world's precision.
+static double real_at(const rp_layout *l, const void *numbers, int at)
+{
+    return l->precision == RP_SINGLE ? (double)((const float *)numbers)[at]
+                                     : ((const double *)numbers)[at];
+}
+
+// What the collider of a pair asks of a node: the one place where that is worked out. Inlined by
+// force: gcc 12 would call it, since it is used twice, and contact would take a tenth longer.
+static inline __attribute__((always_inline)) void constrain(const rp_touches *t, const rp_layout *l,
+                                                            uint32_t pair, const node *at,
+                                                            double dt, rp_constraint *out)
 {
     const rp_collider *c = &t->collider[t->near[pair]];
-    double numbers[4];
-    rp_collider_velocity(c, at->x, dt, moving);
+    double phi;
     if (c->moves) {
-        return rp_collider_look(c, at->x, normal);
-    }
-    if (t->wall[pair] < 0) {
-        rp_wall_numbers(c, l, at->x, numbers);
+        phi = rp_collider_look(c, at->x, out->normal);
+        rp_collider_velocity(c, at->x, dt, out->velocity);
     } else {
-        const void *entry = rp_walls_at(t->walls, l, t->wall[pair]);
-        for (int i = 0; i < 4; i++) {
-            numbers[i] = l->precision == RP_SINGLE
-                             ? (double)((const float *)entry)[4 * at->number + i]
-                             : ((const double *)entry)[4 * at->number + i];
+        double numbers[4];
+        if (t->wall[pair] < 0) {
+            rp_wall_numbers(c, l, at->x, numbers);
+        } else {
+            const void *entry = rp_walls_at(t->walls, l, t->wall[pair]);
+            for (int i = 0; i < 4; i++) {
+                numbers[i] = real_at(l, entry, 4 * at->number + i);
+            }
+        }
+        phi = numbers[0];
+        for (int a = 0; a < 3; a++) {
+            out->normal[a] = numbers[1 + a];
+            out->velocity[a] = 0.0;
         }
     }
-    memcpy(normal, numbers + 1, 3 * sizeof *normal);
-    return numbers[0];
+    out->node = at->number;
+    out->collider = t->near[pair];
+    out->contact = c->contact;
+    out->friction = c->friction;
+    out->massless = !(at->mass > 0.0);
+    out->distance = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
 }
 
 // How far the nodes of a page are from a collider that stands still, cheaply: looked up, or as the
@@ -150,76 +168,78 @@ typedef struct reach {
     double first, step[3];
 } reach;
 
-enum { REACH_MOST = 16 }; // colliders near a page; where there are more, all nodes are worked out
+enum { REACH_MOST = 16 };
 
-static bool find_reach(const rp_touches *t, const rp_layout *l, const rp_touch *touch,
-                       const int32_t block[3], reach out[REACH_MOST])
+typedef struct reaches {
+    int colliders; // 0: one of them moves, or there are more than fit: all nodes are worked out
+    reach of[REACH_MOST];
+} reaches;
+
+static void find_reaches(const rp_touches *t, const rp_layout *l, const rp_touch *touch,
+                         const int32_t block[3], reaches *out)
 {
     double corner[3];
     rp_layout_node(l, block, 0, corner);
+    out->colliders = 0;
     for (int k = 0; k < touch->count; k++) {
         const uint32_t pair = touch->first + (uint32_t)k;
         const rp_collider *c = &t->collider[t->near[pair]];
         if (k >= REACH_MOST || c->moves || (t->wall[pair] < 0 && !rp_shape_is_plane(c->shape))) {
-            return false;
+            return;
         }
-        out[k] = (reach){0};
+        out->of[k] = (reach){0};
         if (t->wall[pair] >= 0) {
-            out[k].wall = rp_walls_at(t->walls, l, t->wall[pair]);
+            out->of[k].wall = rp_walls_at(t->walls, l, t->wall[pair]);
         } else {
-            out[k].first = rp_shape_distance(c->shape, corner, out[k].step);
+            out->of[k].first = rp_shape_distance(c->shape, corner, out->of[k].step);
         }
     }
-    return true;
+    out->colliders = touch->count;
 }
 
-// Is every collider too far from a node for it to get there within the step? Then contact changes
-// nothing. The margins are for rounding: of ways out, which are of length 1 up to that, and of a
-// plane's distance.
-static bool out_of_reach(const reach *r, int count, const rp_layout *l, const int at[3], int number,
-                         const double v[3], double dt)
+// Is every collider known to be farther from a node than this way? The margins are for rounding: of
+// ways out, which are of length 1 up to that, and of a plane's distance.
+// @param at where the node is in its block
+static bool out_of_reach(const reaches *r, const rp_layout *l, const int at[3], int number,
+                         double way2)
 {
-    const double way2 = 1.001 * dt * dt * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    bool far = true;
-    for (int k = 0; k < count && far; k++) {
-        double phi = r[k].first +
-                     l->h * (r[k].step[0] * at[0] + r[k].step[1] * at[1] + r[k].step[2] * at[2]);
-        if (r[k].wall != NULL) {
-            phi = l->precision == RP_SINGLE ? (double)((const float *)r[k].wall)[4 * number]
-                                            : ((const double *)r[k].wall)[4 * number];
+    bool far = r->colliders > 0;
+    for (int k = 0; k < r->colliders && far; k++) {
+        const reach *one = &r->of[k];
+        double phi = one->first +
+                     l->h * (one->step[0] * at[0] + one->step[1] * at[1] + one->step[2] * at[2]);
+        if (one->wall != NULL) {
+            phi = real_at(l, one->wall, 4 * number);
         }
-        far = phi > 1e-6 * l->h && phi * phi > way2;
+        far = phi > 1e-6 * l->h && phi * phi > 1.001 * way2;
     }
     return far;
 }
 
 // A collider gives a node a velocity; what the node loses by that, the collider gets.
-static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair, bool rubs,
-                         double dt, node *at)
+// @param about where its angular momentum is counted from
+static void collide_once(const rp_constraint *c, bool rubs, double dt, const double about[3],
+                         node *at, double given[7])
 {
-    const rp_collider *c = &t->collider[t->near[pair]];
-    double normal[3], moving[3], lost[3], arm[3], through[2] = {0}, *v = at->v;
-    double relative[3], slid = 0.0, square = 0.0, *given = t->given[pair];
-    double phi = see(t, l, pair, at, dt, normal, moving);
-    phi = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
+    double lost[3], arm[3], through[2] = {0}, relative[3], slid = 0.0, square = 0.0, *v = at->v;
     for (int a = 0; a < 3; a++) {
         lost[a] = v[a];
-        v[a] -= moving[a];
-        through[0] += v[a] * normal[a];
+        v[a] -= c->velocity[a];
+        through[0] += v[a] * c->normal[a];
         relative[a] = v[a];
     }
-    rp_contact_resolve(c->contact, rubs ? c->friction : 0.0, normal, phi, dt, v);
+    rp_contact_resolve(c->contact, rubs ? c->friction : 0.0, c->normal, c->distance, dt, v);
     if (v[0] == relative[0] && v[1] == relative[1] && v[2] == relative[2]) {
         memcpy(v, lost, sizeof lost);
         return;
     }
     for (int a = 0; a < 3; a++) {
-        through[1] += v[a] * normal[a];
+        through[1] += v[a] * c->normal[a];
         slid += relative[a] * v[a];
         square += v[a] * v[a];
-        v[a] += moving[a];
+        v[a] += c->velocity[a];
         lost[a] = at->mass * (lost[a] - v[a]);
-        arm[a] = at->x[a] - c->begin.position[a];
+        arm[a] = at->x[a] - about[a];
     }
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, d = (a + 2) % 3;
@@ -232,20 +252,65 @@ static void collide_once(const rp_touches *t, const rp_layout *l, uint32_t pair,
 
 // Colliders in turn. Where several hold a node, one may push it back into another: they get more
 // turns, in which they only push, until none has anything to say.
-static void collide(const rp_touches *t, const rp_layout *l, const rp_touch *touch, double dt,
-                    node *at)
+// @param list of one node
+static void collide(const rp_constraint *list, int count, const rp_collider *collider, double dt,
+                    node *at, double (*given)[7])
 {
     enum { TURNS = 4 };
+    const double *v = at->v;
     for (int turn = 0; turn < TURNS; turn++) {
-        const double before[3] = {at->v[0], at->v[1], at->v[2]};
-        for (int k = 0; k < touch->count; k++) {
-            collide_once(t, l, touch->first + (uint32_t)k, turn == 0, dt, at);
+        const double before[3] = {v[0], v[1], v[2]};
+        for (int k = 0; k < count; k++) {
+            collide_once(&list[k], turn == 0, dt, collider[list[k].collider].begin.position, at,
+                         given[k]);
         }
-        if (touch->count == 1 ||
-            (at->v[0] == before[0] && at->v[1] == before[1] && at->v[2] == before[2])) {
+        if (count == 1 || (v[0] == before[0] && v[1] == before[1] && v[2] == before[2])) {
             return;
         }
     }
+}
+
+int32_t rp_touches_list(const rp_touches *t, const rp_grid *grid, rp_local page,
+                        const rp_listing *wanted, rp_constraint *out)
+{
+    const rp_touch *touch = &t->page[page];
+    const rp_layout *l = &grid->layout;
+    const int32_t *block = rp_grid_page(grid)[page].block;
+    const void *nodes = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    const double way2 = wanted->reach * wanted->reach;
+    RP_ASSERT(wanted->reach >= 0.0);
+    if (touch->count == 0) {
+        return 0;
+    }
+    reaches near;
+    find_reaches(t, l, touch, block, &near);
+    int32_t count = 0;
+    int n = 0;
+    for (int i = 0; i < l->cells[0]; i++) {
+        for (int j = 0; j < l->cells[1]; j++) {
+            for (int k = 0; k < l->cells[2]; k++, n++) {
+                const int place[3] = {i, j, k};
+                node here = {.number = n, .mass = real_at(l, nodes, n * RP_QUAD + 3)};
+                if ((!wanted->massless && !(here.mass > 0.0)) ||
+                    out_of_reach(&near, l, place, n, way2)) {
+                    continue;
+                }
+                rp_layout_node_at(l, block, place, here.x);
+                for (int p = 0; p < touch->count; p++) {
+                    rp_constraint c;
+                    constrain(t, l, touch->first + (uint32_t)p, &here, wanted->dt, &c);
+                    if (c.distance > wanted->reach) {
+                        continue;
+                    }
+                    if (out != NULL) {
+                        out[count] = c;
+                    }
+                    count++;
+                }
+            }
+        }
+    }
+    return count;
 }
 
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt)
@@ -260,8 +325,9 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     float *single = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     const bool is_single = l->precision == RP_SINGLE;
-    reach reaches[REACH_MOST];
-    const bool may_skip = find_reach(t, l, touch, block, reaches);
+    reaches near;
+    rp_constraint list[COLLIDERS_MOST]; // of one node
+    find_reaches(t, l, touch, block, &near);
     int n = 0;
     for (int i = 0; i < l->cells[0]; i++) {
         for (int j = 0; j < l->cells[1]; j++) {
@@ -274,14 +340,20 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
                 node here;
                 here.number = n;
                 here.mass = mass;
+                double v2 = 0.0;
                 for (int a = 0; a < 3; a++) {
                     here.v[a] = is_single ? (double)single[at + a] : twice[at + a];
+                    v2 += here.v[a] * here.v[a];
                 }
-                if (may_skip && out_of_reach(reaches, touch->count, l, place, n, here.v, dt)) {
+                // what cannot get to a collider within the step is not changed by it
+                if (out_of_reach(&near, l, place, n, dt * dt * v2)) {
                     continue;
                 }
-                rp_layout_node(l, block, n, here.x);
-                collide(t, l, touch, dt, &here);
+                rp_layout_node_at(l, block, place, here.x);
+                for (int p = 0; p < touch->count; p++) {
+                    constrain(t, l, touch->first + (uint32_t)p, &here, dt, &list[p]);
+                }
+                collide(list, touch->count, t->collider, dt, &here, t->given + touch->first);
                 for (int a = 0; a < l->dim; a++) {
                     if (is_single) {
                         single[at + a] = (float)here.v[a];

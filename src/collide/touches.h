@@ -1,9 +1,14 @@
-// Which colliders a page of nodes can feel, what they do to its nodes, and what it gave them.
+// Which colliders a page of nodes can feel, what they ask of its nodes, and what it gave them.
 //
-// Found anew in every step, from the step's scratch memory. Nothing here is colliders times pages:
-// a page lists only those that are near.
+// A solver either lists the constraints of a page and does with them what its method wants, or has
+// them applied one after the other, which is what an explicit step does. Both come from the same
+// evaluation.
+//
+// What is near is found anew in every step, in the step's scratch memory. Nothing here is colliders
+// times pages: a page holds only those that are near.
 #pragma once
 
+#include "collide/contact.h"
 #include "collide/walls.h"
 
 typedef struct rp_touch {
@@ -27,9 +32,29 @@ typedef struct rp_touches {
 rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
                           int colliders, const rp_grid *grid, int threads, rp_scratch *scratch);
 
+// Which constraints are wanted.
+typedef struct rp_listing {
+    double dt;     // length of the step [s]
+    double reach;  // of nodes that are no farther from the collider than this [m]; pages know of
+                   // colliders up to two cells away, so that more finds only some
+    bool massless; // of nodes without mass, too
+} rp_listing;
+
+// The constraints of a page: nodes in the order of memory, and at each node colliders in the order
+// in which they act. Masses are those of the momentum channel.
+// @param out room for rp_touches_most() of them; NULL: only count them
+// @return how many there are
+int32_t rp_touches_list(const rp_touches *t, const rp_grid *grid, rp_local page,
+                        const rp_listing *wanted, rp_constraint *out);
+static inline int32_t rp_touches_most(const rp_touches *t, const rp_grid *grid, rp_local page)
+{
+    return t->page[page].count * grid->layout.nodes;
+}
+
 // Contact at all nodes of a page that carry mass, colliders in turn.
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);
 
-// Add up what each collider was given, in the order of pages: load[collider][6] += ...
+// Add up what each collider was given where contact was applied, which must be all pages, in their
+// order: load[collider][6] += ...
 // @return the energy that was rubbed off [J]
 double rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6]);

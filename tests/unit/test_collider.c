@@ -2,51 +2,18 @@
 #include "collide/collider.h"
 
 #include "check.h"
-#include "random.h"
+#include "flight.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-// A start, a speed and an even turn about an axis.
-typedef struct flight {
-    double start[3], speed[3], axis[3], spin, angle;
-} flight;
-
-static rp_result fly(void *context, double t, rp_pose *out)
-{
-    const flight *f = context;
-    const double half = 0.5 * (f->angle + f->spin * t);
-    for (int a = 0; a < 3; a++) {
-        out->position[a] = f->start[a] + f->speed[a] * t;
-        out->rotation[a] = 3.0 * sin(half) * f->axis[a]; // any length will do
-    }
-    out->rotation[3] = 3.0 * cos(half);
-    return RP_OK;
-}
-
-static flight random_flight(uint64_t *random, int dim)
-{
-    flight f = {.spin = test_between(random, -20.0, 20.0),
-                .angle = test_between(random, -3.0, 3.0)};
-    test_direction(random, f.axis);
-    for (int a = 0; a < dim; a++) {
-        f.start[a] = test_between(random, -1.0, 1.0);
-        f.speed[a] = test_between(random, -3.0, 3.0);
-    }
-    if (dim == 2) {
-        f.axis[0] = f.axis[1] = 0.0;
-        f.axis[2] = 1.0;
-    }
-    return f;
-}
-
-static rp_collider collider_of(flight *f, int parent)
+static rp_collider collider_of(test_flight *f, int parent)
 {
     static const rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     return (rp_collider){.parent = parent,
                          .moves = f != NULL || parent >= 0,
-                         .motion = {f != NULL ? fly : NULL, f},
+                         .motion = {f != NULL ? test_fly : NULL, f},
                          .begin = at_rest,
                          .end = at_rest};
 }
@@ -72,22 +39,22 @@ static void turn(const double rotation[4], double sign, const double x[3], doubl
 }
 
 // From where a pose has put it back to where it is described.
-static void unplace(const flight *f, double t, double x[3])
+static void unplace(const test_flight *f, double t, double x[3])
 {
     rp_pose pose;
     double arm[3];
-    fly((void *)f, t, &pose);
+    test_fly((void *)f, t, &pose);
     for (int a = 0; a < 3; a++) {
         arm[a] = x[a] - pose.position[a];
     }
     turn(pose.rotation, -1.0, arm, x);
 }
 
-static void place(const flight *f, double t, double x[3])
+static void place(const test_flight *f, double t, double x[3])
 {
     rp_pose pose;
     double arm[3];
-    fly((void *)f, t, &pose);
+    test_fly((void *)f, t, &pose);
     memcpy(arm, x, sizeof arm);
     turn(pose.rotation, 1.0, arm, x);
     for (int a = 0; a < 3; a++) {
@@ -102,7 +69,8 @@ static void a_collider_takes_its_points_from_pose_to_pose(void)
     uint64_t random = 1;
     for (int round = 0; round < 2000; round++) {
         const int dim = 2 + round % 2;
-        flight own = random_flight(&random, dim), parents = random_flight(&random, dim);
+        test_flight own = test_random_flight(&random, dim),
+                    parents = test_random_flight(&random, dim);
         const double t = test_between(&random, 0.0, 2.0);
         const double dt = pow(10.0, test_between(&random, -5.0, 0.0));
         // alone, with a parent, or only carried by it
@@ -142,7 +110,7 @@ static void a_short_step_gives_the_velocity_of_a_turning_body(void)
 {
     uint64_t random = 2;
     for (int round = 0; round < 1000; round++) {
-        flight f = random_flight(&random, 3);
+        test_flight f = test_random_flight(&random, 3);
         rp_collider collider = collider_of(&f, -1);
         const double dt = 1e-3 / (1.0 + fabs(f.spin)), t = test_between(&random, 0.0, 1.0);
         double x[3], v[3], arm[3];
@@ -180,7 +148,7 @@ static void no_point_of_a_collider_goes_farther_than_its_way(void)
     rp_shape *shape;
     CHECK_OK(rp_shape_sphere(center, 0.5, &shape));
     for (int round = 0; round < 200; round++) {
-        flight f = random_flight(&random, 3);
+        test_flight f = test_random_flight(&random, 3);
         rp_collider collider = collider_of(&f, -1);
         const double lower[3] = {-9.0, -9.0, -9.0}, upper[3] = {9.0, 9.0, 9.0};
         double longest = 0.0, box[2][3];
