@@ -219,7 +219,7 @@ static bool out_of_reach(const reaches *r, const rp_layout *l, const int at[3], 
 // A collider gives a node a velocity; what the node loses by that, the collider gets.
 // @param about where its angular momentum is counted from
 static void collide_once(const rp_constraint *c, bool rubs, double dt, const double about[3],
-                         node *at, double given[7])
+                         node *at, rp_gift *given)
 {
     double lost[3], arm[3], through[2] = {0}, relative[3], slid = 0.0, square = 0.0, *v = at->v;
     for (int a = 0; a < 3; a++) {
@@ -241,20 +241,16 @@ static void collide_once(const rp_constraint *c, bool rubs, double dt, const dou
         lost[a] = at->mass * (lost[a] - v[a]);
         arm[a] = at->x[a] - about[a];
     }
-    for (int a = 0; a < 3; a++) {
-        const int b = (a + 1) % 3, d = (a + 2) % 3;
-        given[a] += lost[a];
-        given[3 + a] += arm[b] * lost[d] - arm[d] * lost[b];
-    }
+    rp_impulse_add(&given->impulse, arm, lost);
     // the impulse along the surface times the way that is still slid along it
-    given[6] += at->mass * (slid - through[0] * through[1] - square + through[1] * through[1]);
+    given->rubbed += at->mass * (slid - through[0] * through[1] - square + through[1] * through[1]);
 }
 
 // Colliders in turn. Where several hold a node, one may push it back into another: they get more
 // turns, in which they only push, until none has anything to say.
 // @param list of one node
 static void collide(const rp_constraint *list, int count, const rp_collider *collider, double dt,
-                    node *at, double (*given)[7])
+                    node *at, rp_gift *given)
 {
     enum { TURNS = 4 };
     const double *v = at->v;
@@ -262,7 +258,7 @@ static void collide(const rp_constraint *list, int count, const rp_collider *col
         const double before[3] = {v[0], v[1], v[2]};
         for (int k = 0; k < count; k++) {
             collide_once(&list[k], turn == 0, dt, collider[list[k].collider].begin.position, at,
-                         given[k]);
+                         &given[k]);
         }
         if (count == 1 || (v[0] == before[0] && v[1] == before[1] && v[2] == before[2])) {
             return;
@@ -321,7 +317,7 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     if (touch->count == 0) {
         return;
     }
-    memset(t->given[touch->first], 0, touch->count * sizeof *t->given);
+    memset(t->given + touch->first, 0, touch->count * sizeof *t->given);
     float *single = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     const bool is_single = l->precision == RP_SINGLE;
@@ -366,16 +362,14 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     }
 }
 
-double rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6])
+double rp_touches_sum(const rp_touches *t, rp_local pages, rp_body *body)
 {
     double rubbed = 0.0;
     for (rp_local p = 0; p < pages; p++) {
         for (int k = 0; k < t->page[p].count; k++) {
             const uint32_t pair = t->page[p].first + (uint32_t)k;
-            for (int a = 0; a < 6; a++) {
-                load[t->near[pair]][a] += t->given[pair][a];
-            }
-            rubbed += t->given[pair][6];
+            rp_body_take(&body[t->near[pair]], &t->given[pair].impulse);
+            rubbed += t->given[pair].rubbed;
         }
     }
     return rubbed;

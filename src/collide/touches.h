@@ -8,6 +8,7 @@
 // times pages: a page holds only those that are near.
 #pragma once
 
+#include "collide/body.h"
 #include "collide/contact.h"
 #include "collide/walls.h"
 
@@ -16,15 +17,19 @@ typedef struct rp_touch {
     uint16_t count;
 } rp_touch;
 
+// What the nodes of a page gave up to a collider.
+typedef struct rp_gift {
+    rp_impulse impulse; // about the collider's position
+    double rubbed;      // energy that was rubbed off along its surface [J]
+} rp_gift;
+
 typedef struct rp_touches {
     const rp_collider *collider;
     rp_touch *page; // [node page]
     uint16_t *near; // collider numbers
     int32_t *wall;  // entries of `walls`; -1: work it out
     const rp_walls *walls;
-    double (*given)[7]; // momentum and angular momentum about the collider's position that nodes
-                        // gave up to it [kg m/s, kg m^2/s], and the energy that was rubbed off
-                        // along its surface [J]; written by the page's thread
+    rp_gift *given; // written by the page's thread
     int64_t pairs;
 } rp_touches;
 
@@ -54,7 +59,7 @@ static inline int32_t rp_touches_most(const rp_touches *t, const rp_grid *grid, 
 // Contact at all nodes of a page that carry mass, colliders in turn.
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);
 
-// Add up what each collider was given where contact was applied, which must be all pages, in their
-// order: load[collider][6] += ...
+// Hand over what was given where contact was applied, which must be all pages, in their order.
+// @param body of each collider
 // @return the energy that was rubbed off [J]
-double rp_touches_sum(const rp_touches *t, rp_local pages, double (*load)[6]);
+double rp_touches_sum(const rp_touches *t, rp_local pages, rp_body *body);

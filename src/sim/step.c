@@ -137,7 +137,7 @@ rp_step rp_world_make_step(rp_world *world, rp_matter *matter)
         .kernels = world->kernels,
         .collider = world->collider,
         .colliders = world->colliders,
-        .load = world->step_load,
+        .body = world->body,
         .matter = matter,
         .transfer = world->def.transfer,
         .gradient = world->def.gradient,
@@ -165,14 +165,15 @@ static rp_failure failure_of(const rp_world *world, double dt)
                         .limiter = world->stats.limiter};
 }
 
-// What the step gave to colliders, and at the end of a frame the mean of it.
+// What the step gave to bodies, and at the end of a frame the mean of it.
 static void note_loads(rp_world *world, bool frame_ends)
 {
     for (int i = 0; i < world->colliders; i++) {
         rp_load *load = &world->load[i];
         load->pose = rp_collider_pose(&world->collider[i]);
-        for (int a = 0; a < 6; a++) {
-            load->given[a] += world->step_load[i][a];
+        for (int a = 0; a < 3; a++) {
+            load->given[a] += world->body[i].given.linear[a];
+            load->given[3 + a] += world->body[i].given.angular[a];
         }
         for (int a = 0; a < 3 && frame_ends; a++) {
             load->force[a] = load->given[a] * world->def.fps;
@@ -222,7 +223,9 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
         before = count_funds(world, step->gravity);
         step->ledger = &ledger;
     }
-    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
+    for (int i = 0; i < world->colliders; i++) {
+        rp_body_begin(&world->body[i], step->dt);
+    }
     rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
     const rp_result result = world->solver->step(world->solver_state, step);

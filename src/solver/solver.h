@@ -45,7 +45,7 @@ typedef struct rp_step {
     const rp_kernels *kernels;
     const rp_collider *collider;
     int colliders;
-    double (*load)[6]; // [collider]: a step adds the momentum and angular momentum it gave to each
+    rp_body *body;           // [colliders]: a step gives each what nodes give up to its collider
     const rp_matter *matter; // [sets]
     rp_transfer transfer;
     rp_gradient gradient;
