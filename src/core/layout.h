@@ -85,3 +85,19 @@ static inline double rp_layout_metres(const rp_layout *l, const int32_t block[3]
                              : *(const double *)stored;
     return (local + l->shift + (double)block[axis] * l->cells[axis]) * l->h;
 }
+
+// The place of a node, from where it is in its block [m]; not wrapped.
+static inline void rp_layout_node_at(const rp_layout *l, const int32_t block[3],
+                                     const int32_t at[3], double x[3])
+{
+    for (int a = 0; a < 3; a++) {
+        x[a] = a < l->dim ? l->h * (block[a] * l->cells[a] + at[a]) : 0.0;
+    }
+}
+// The same, from its number in the block.
+static inline void rp_layout_node(const rp_layout *l, const int32_t block[3], int n, double x[3])
+{
+    const int32_t at[3] = {n / (l->cells[1] * l->cells[2]), n / l->cells[2] % l->cells[1],
+                           n % l->cells[2]};
+    rp_layout_node_at(l, block, at, x);
+}

@@ -55,7 +55,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
                        world->colliders - 1, def->parent);
     }
     rp_collider *collider = &world->collider[world->colliders];
-    static const struct rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    static const rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     *collider = (rp_collider){
         .shape = rp_shape_retain(def->shape),
         .contact = def->contact,
@@ -74,6 +74,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
     } else {
         snprintf(collider->name, sizeof collider->name, "%d", world->colliders);
     }
+    world->body[world->colliders] = rp_body_scripted(collider);
     world->colliders++;
     rp_registry_set_rows(&world->registry, "colliders/loads", world->colliders);
     return RP_OK;

@@ -125,7 +125,7 @@ static void search_page(void *context, int64_t index, int thread)
 
 // ---- back to the surface: few, in their order, since colliders add up what they get ----
 
-// Angular momentum about the collider that a particle loses by being moved goes to the collider.
+// Angular momentum that a particle loses by being moved goes to the collider's body.
 static void give_turn(rp_world *world, const rp_set *set, int collider, const rp_page *page,
                       rp_local slot, const double way[3])
 {
@@ -134,10 +134,12 @@ static void give_turn(rp_world *world, const rp_set *set, int collider, const rp
     for (int a = 0; a < set->layout.dim && rp_set_has_mass(set); a++) {
         p[a] = mass * rp_set_value(set, RP_COL_VELOCITY, slot, a, page);
     }
+    rp_impulse turn = {0};
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
-        world->step_load[collider][3 + a] -= way[b] * p[c] - way[c] * p[b];
+        turn.angular[a] = -(way[b] * p[c] - way[c] * p[b]);
     }
+    rp_body_take(&world->body[collider], &turn);
 }
 
 static void push_particle(rp_world *world, const rp_set *set, const rp_page *page, rp_local slot,

@@ -135,7 +135,7 @@ rp_step rp_world_make_step(rp_world *world)
         .law = world->laws,
         .collider = world->collider,
         .colliders = world->colliders,
-        .load = world->step_load,
+        .body = world->body,
         .option = world->def.option,
         .transfer = world->def.transfer,
         .gradient = world->def.gradient,
@@ -171,14 +171,15 @@ static rp_failure failure_of(const rp_world *world, double dt)
     return f;
 }
 
-// What the step gave to colliders, and at the end of a frame the mean of it.
+// What the step gave to bodies, and at the end of a frame the mean of it.
 static void note_loads(rp_world *world, bool frame_ends)
 {
     for (int i = 0; i < world->colliders; i++) {
         rp_load *load = &world->load[i];
         load->pose = rp_collider_pose(&world->collider[i]);
-        for (int a = 0; a < 6; a++) {
-            load->given[a] += world->step_load[i][a];
+        for (int a = 0; a < 3; a++) {
+            load->given[a] += world->body[i].given.linear[a];
+            load->given[3 + a] += world->body[i].given.angular[a];
         }
         for (int a = 0; a < 3 && frame_ends; a++) {
             load->force[a] = load->given[a] * world->def.fps;
@@ -228,7 +229,9 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
         before = count_funds(world, step->gravity);
         step->ledger = &ledger;
     }
-    memset(world->step_load, 0, (size_t)world->colliders * sizeof *world->step_load);
+    for (int i = 0; i < world->colliders; i++) {
+        rp_body_begin(&world->body[i], step->dt);
+    }
     rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
     const double wanted = step->dt;
@@ -274,6 +277,9 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     // what is left of it is cut anew
     const double wanted = step.dt;
     RP_TRY(rp_world_solve(world, &step));
+    if (step.dt < wanted) {
+        RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
+    }
     const bool frame_ends = steps == 1.0 && step.dt == wanted;
     const bool settle = frame_ends || rp_world_wants_sort(world);
     const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;

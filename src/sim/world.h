@@ -94,8 +94,8 @@ struct rp_world {
     double newborn_speed, newborn_gradient;
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
     rp_load load[RP_COLLIDER_LIMIT];
-    double step_load[RP_COLLIDER_LIMIT][6]; // of the step that is being taken
-    rp_energy energy;                       // lost so far
+    rp_body body[RP_COLLIDER_LIMIT]; // of each collider, in the step that is being taken
+    rp_energy energy;                // lost so far
     rp_registry registry;
 
     rp_scratch scratch;

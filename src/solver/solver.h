@@ -2,7 +2,7 @@
 // rp_step, so a solver never sees the world.
 #pragma once
 
-#include "collide/collider.h"
+#include "collide/touches.h"
 #include "core/registry.h"
 #include "core/species.h"
 #include "kernel/kernels.h"
@@ -51,7 +51,7 @@ typedef struct rp_step {
     const rp_law *const *law; // [RP_MATERIAL_KINDS] of this world's variant
     const rp_collider *collider;
     int colliders;
-    double (*load)[6];  // [collider]: a step adds the momentum and angular momentum it gave to each
+    rp_body *body;      // [colliders]: a step gives each what nodes give up to its collider
     const void *option; // the struct that the solver's properties describe, checked
     rp_transfer transfer;
     rp_gradient gradient;

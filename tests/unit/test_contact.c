@@ -1,9 +1,10 @@
 // Contact with walls, V-A12: what must hold after it, for velocities, normals, friction and
 // distances of all kinds; then the same through planes on the pages of a grid.
-#include "collide/collider.h"
+#include "collide/contact.h"
+#include "collide/touches.h"
 
 #include "check.h"
-#include "random.h"
+#include "flight.h"
 #include "test_set.h"
 
 #include <float.h>
@@ -544,9 +545,369 @@ static void a_wall_that_is_remembered_acts_as_one_that_is_not(void)
     test_each_variant(remembered_walls);
 }
 
+// Constraints
+// -------------------------------------------------------------------------------------------------
+
+enum { CROWD_MOST = 20 };
+
+// Colliders of every kind: standing, moving and turning, some hanging on others.
+typedef struct crowd {
+    rp_collider collider[CROWD_MOST];
+    test_flight flight[CROWD_MOST];
+    int colliders;
+} crowd;
+
+static void random_crowd(crowd *all, uint64_t *random, int dim, int colliders)
+{
+    static const rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    memset(all, 0, sizeof *all);
+    all->colliders = colliders;
+    for (int i = 0; i < colliders; i++) {
+        rp_collider *c = &all->collider[i];
+        *c = (rp_collider){.contact = (rp_contact)test_below(random, 3),
+                           .friction = test_between(random, 0.0, 1.0),
+                           .parent = i > 0 && test_below(random, 4) == 0 ? i - 1 : -1,
+                           .begin = at_rest,
+                           .end = at_rest};
+        all->flight[i] = test_random_flight(random, dim);
+        if (test_below(random, 2)) {
+            c->motion = (rp_pose_of_time){test_fly, &all->flight[i]};
+        }
+        c->moves = c->motion.call != NULL || (c->parent >= 0 && all->collider[c->parent].moves);
+        double normal[3], center[3] = {0}, lower[3] = {-1.0, -1.0, -1.0},
+                          upper[3] = {1.0, 1.0, 1.0};
+        random_normal(random, dim, normal);
+        for (int a = 0; a < dim; a++) {
+            center[a] = test_between(random, -0.5, 0.5);
+            lower[a] = center[a] - test_between(random, 0.1, 0.6);
+            upper[a] = center[a] + test_between(random, 0.1, 0.6);
+        }
+        switch (test_below(random, 3)) {
+        case 0:
+            CHECK_OK(rp_shape_half_space(center, normal, &c->shape));
+            break;
+        case 1:
+            CHECK_OK(rp_shape_sphere(center, test_between(random, 0.2, 0.6), &c->shape));
+            break;
+        default:
+            CHECK_OK(rp_shape_box(lower, upper, &c->shape));
+            break;
+        }
+    }
+}
+
+static void free_crowd(crowd *all)
+{
+    for (int i = 0; i < all->colliders; i++) {
+        rp_shape_release(all->collider[i].shape);
+    }
+}
+
+// A bed, a crowd where it is in a step, and which pages feel it.
+typedef struct stage {
+    test_bed bed;
+    crowd all;
+    rp_walls walls;
+    rp_scratch scratch;
+    rp_touches touches;
+    rp_constraint *list; // room for those of any page
+} stage;
+
+static void make_stage(stage *s, const rp_kernels *k, uint64_t *random, int colliders)
+{
+    int32_t most = 1;
+    memset(s, 0, sizeof *s);
+    CHECK_HELPER(make_bed(&s->bed, k));
+    CHECK_HELPER(random_crowd(&s->all, random, k->dim, colliders));
+    rp_scratch_init(&s->scratch, rp_default_allocator());
+    CHECK_OK(rp_colliders_move(s->all.collider, colliders, test_between(random, 0.0, 1.0),
+                               s->bed.def.dt));
+    CHECK_OK(rp_touches_find(&s->touches, test_below(random, 3) ? &s->walls : NULL, s->all.collider,
+                             colliders, &s->bed.grid, 2, &s->scratch));
+    for (rp_local p = 0; p < s->bed.grid.pages; p++) {
+        const int32_t count = rp_touches_most(&s->touches, &s->bed.grid, p);
+        most = count > most ? count : most;
+    }
+    s->list = malloc((size_t)most * sizeof *s->list);
+}
+
+static void free_stage(stage *s)
+{
+    free(s->list);
+    rp_walls_free(&s->walls, s->bed.grid.allocator);
+    rp_scratch_free(&s->scratch);
+    free_crowd(&s->all);
+    test_bed_free(&s->bed);
+}
+
+static int random_count(uint64_t *random, int round)
+{
+    // now and then more than there are quick answers for
+    return round % 5 == 4 ? CROWD_MOST : 1 + test_below(random, 4);
+}
+
+// The constraints of one node in turn, as docs/theory.md has it.
+static void resolve_by_hand(const rp_constraint *c, int count, double dt, double v[3])
+{
+    bool quiet = false;
+    for (int turn = 0; turn < 4 && !quiet; turn++) {
+        double before[3];
+        memcpy(before, v, sizeof before);
+        for (int i = 0; i < count; i++) {
+            double u[3], after[3];
+            for (int a = 0; a < 3; a++) {
+                u[a] = after[a] = v[a] - c[i].velocity[a];
+            }
+            rp_contact_resolve(c[i].contact, turn == 0 ? c[i].friction : 0.0, c[i].normal,
+                               c[i].distance, dt, after);
+            const bool acted = u[0] != after[0] || u[1] != after[1] || u[2] != after[2];
+            for (int a = 0; a < 3 && acted; a++) {
+                v[a] = after[a] + c[i].velocity[a];
+            }
+        }
+        quiet = count == 1 || (v[0] == before[0] && v[1] == before[1] && v[2] == before[2]);
+    }
+}
+
+static void lists_by_hand(const rp_kernels *k)
+{
+    uint64_t random = 17;
+    for (int round = 0; round < 15; round++) {
+        stage s;
+        CHECK_HELPER(make_stage(&s, k, &random, random_count(&random, round)));
+        const rp_layout *l = &s.bed.layout;
+        const rp_listing all = {.dt = s.bed.def.dt, .reach = INFINITY};
+        const size_t bytes =
+            (size_t)l->nodes * RP_QUAD * (size_t)rp_real_bytes(l); // of a page's nodes
+        void *by_hand = malloc(bytes);
+        int changed = 0;
+        for (rp_local p = 0; p < s.bed.grid.pages; p++) {
+            void *nodes = rp_grid_nodes(&s.bed.grid, RP_CH_MOMENTUM, p);
+            memcpy(by_hand, nodes, bytes);
+            const int32_t count = rp_touches_list(&s.touches, &s.bed.grid, p, &all, s.list);
+            for (int32_t i = 0, next; i < count; i = next) {
+                const int at = RP_QUAD * s.list[i].node;
+                double v[3];
+                for (next = i; next < count && s.list[next].node == s.list[i].node; next++) {
+                    CHECK(next == i || s.list[next].collider > s.list[next - 1].collider);
+                }
+                for (int a = 0; a < 3; a++) {
+                    v[a] = test_bed_get(&s.bed, by_hand, at + a);
+                }
+                resolve_by_hand(s.list + i, next - i, all.dt, v);
+                for (int a = 0; a < l->dim; a++) {
+                    test_bed_put(&s.bed, by_hand, at + a, v[a]);
+                }
+            }
+            changed += memcmp(nodes, by_hand, bytes) != 0;
+            rp_touches_apply(&s.touches, &s.bed.grid, p, all.dt);
+            check_context("round %d, page %d", round, (int)p);
+            CHECK(memcmp(nodes, by_hand, bytes) == 0);
+        }
+        CHECK(changed > 0);
+        free(by_hand);
+        free_stage(&s);
+    }
+}
+
+// Bit for bit. Catches a list and an application that see a collider differently: its velocity, its
+// order, a distance that is rounded in one of them only, a node that one of them leaves out.
+static void constraints_applied_by_hand_are_what_a_page_gets(void)
+{
+    test_each_variant(lists_by_hand);
+}
+
+static void lists_of_some(const rp_kernels *k)
+{
+    uint64_t random = 18;
+    int near = 0, left_out = 0, empty = 0;
+    for (int round = 0; round < 10; round++) {
+        stage s;
+        CHECK_HELPER(make_stage(&s, k, &random, random_count(&random, round)));
+        const rp_layout *l = &s.bed.layout;
+        const rp_listing all = {.dt = s.bed.def.dt, .reach = INFINITY, .massless = true};
+        const rp_listing some = {.dt = s.bed.def.dt, .reach = (round % 3) * l->h};
+        for (rp_local p = 0; p < s.bed.grid.pages; p++) {
+            const void *nodes = rp_grid_nodes(&s.bed.grid, RP_CH_MOMENTUM, p);
+            const int32_t most = rp_touches_most(&s.touches, &s.bed.grid, p);
+            check_context("round %d, page %d", round, (int)p);
+            CHECK(rp_touches_list(&s.touches, &s.bed.grid, p, &all, s.list) == most);
+            const int32_t count = rp_touches_list(&s.touches, &s.bed.grid, p, &some, NULL);
+            rp_constraint *few = malloc((size_t)(count + 1) * sizeof *few);
+            CHECK(rp_touches_list(&s.touches, &s.bed.grid, p, &some, few) == count);
+            int32_t next = 0;
+            for (int32_t i = 0; i < most; i++) {
+                const rp_constraint *c = &s.list[i];
+                double x[3], normal[3], velocity[3];
+                const rp_collider *collider = &s.all.collider[c->collider];
+                rp_layout_node(l, rp_grid_page(&s.bed.grid)[p].block, c->node, x);
+                const double phi = rp_collider_look(collider, x, normal);
+                rp_collider_velocity(collider, x, all.dt, velocity);
+                CHECK_NEAR(c->distance, phi, s.bed.unit * fabs(phi) + 1.1e-9 * l->h);
+                for (int a = 0; a < 3; a++) {
+                    CHECK_NEAR(c->normal[a], normal[a], s.bed.unit);
+                    CHECK(c->velocity[a] == velocity[a]);
+                }
+                CHECK(c->contact == collider->contact && c->friction == collider->friction);
+                CHECK(c->massless == (test_bed_get(&s.bed, nodes, RP_QUAD * c->node + 3) == 0.0));
+                empty += c->massless;
+                if (c->massless || c->distance > some.reach) {
+                    left_out++;
+                } else {
+                    CHECK(next < count && few[next].node == c->node &&
+                          few[next].collider == c->collider && few[next].distance == c->distance);
+                    next++;
+                    near++;
+                }
+            }
+            CHECK(next == count);
+            free(few);
+        }
+        free_stage(&s);
+    }
+    CHECK(near > 100 && left_out > 100 && empty > 100);
+}
+
+// Catches a list that forgets nodes on the edge of its reach or without mass, and a count that
+// differs from what is written.
+static void a_list_holds_what_was_asked_for_and_no_more(void) { test_each_variant(lists_of_some); }
+
+static void sticky_nodes(const rp_kernels *k)
+{
+    uint64_t random = 19;
+    int eliminated = 0, moving = 0;
+    for (int round = 0; round < 10; round++) {
+        stage s;
+        CHECK_HELPER(make_stage(&s, k, &random, 1));
+        rp_collider *c = s.all.collider;
+        c->contact = RP_STICKY;
+        const rp_layout *l = &s.bed.layout;
+        const rp_listing inside = {.dt = s.bed.def.dt, .reach = 0.0};
+        const size_t bytes =
+            (size_t)s.bed.grid.pages * (size_t)l->nodes * RP_QUAD * (size_t)rp_real_bytes(l);
+        void *held = malloc(bytes);
+        for (rp_local p = 0; p < s.bed.grid.pages; p++) {
+            void *nodes = rp_grid_nodes(&s.bed.grid, RP_CH_MOMENTUM, p);
+            const int32_t count = rp_touches_list(&s.touches, &s.bed.grid, p, &inside, s.list);
+            for (int32_t i = 0; i < count; i++) {
+                for (int a = 0; a < l->dim; a++) {
+                    test_bed_put(&s.bed, nodes, RP_QUAD * s.list[i].node + a,
+                                 s.list[i].velocity[a]);
+                }
+            }
+            eliminated += count;
+            moving += c->moves ? count : 0;
+        }
+        // every node with mass inside goes along with the collider, as far as it can be written
+        memcpy(held, s.bed.grid.node[RP_CH_MOMENTUM].data, bytes);
+        for (rp_local p = 0; p < s.bed.grid.pages; p++) {
+            const void *nodes = rp_grid_nodes(&s.bed.grid, RP_CH_MOMENTUM, p);
+            for (int n = 0; n < l->nodes; n++) {
+                double x[3], velocity[3];
+                rp_layout_node(l, rp_grid_page(&s.bed.grid)[p].block, n, x);
+                rp_collider_velocity(c, x, inside.dt, velocity);
+                if (rp_collider_distance(c, x) > 0.0 ||
+                    test_bed_get(&s.bed, nodes, RP_QUAD * n + 3) == 0.0) {
+                    continue;
+                }
+                for (int a = 0; a < l->dim; a++) {
+                    const double relative =
+                        test_bed_get(&s.bed, nodes, RP_QUAD * n + a) - velocity[a];
+                    check_context("round %d, page %d, node %d, axis %d", round, (int)p, n, a);
+                    CHECK_NEAR(relative, 0.0,
+                               l->precision == RP_DOUBLE ? 0.0 : s.bed.unit * fabs(velocity[a]));
+                }
+            }
+            // and contact has nothing to add
+            rp_touches_apply(&s.touches, &s.bed.grid, p, inside.dt);
+        }
+        check_context("round %d", round);
+        CHECK(memcmp(held, s.bed.grid.node[RP_CH_MOMENTUM].data, bytes) == 0);
+        free(held);
+        free_stage(&s);
+    }
+    CHECK(eliminated > 1000 && moving > 100);
+}
+
+// Catches a list that lacks a node inside, or a velocity that is not the collider's.
+static void a_node_that_is_eliminated_goes_along_with_its_collider(void)
+{
+    test_each_variant(sticky_nodes);
+}
+
+static void bodies_on_pages(const rp_kernels *k)
+{
+    uint64_t random = 20;
+    for (int round = 0; round < 10; round++) {
+        stage s;
+        CHECK_HELPER(make_stage(&s, k, &random, random_count(&random, round)));
+        const rp_layout *l = &s.bed.layout;
+        const double inertia[3][3] = {{3.0, 0.0, 0.0}, {0.0, 4.0, 0.0}, {0.0, 0.0, 5.0}};
+        rp_body body[CROWD_MOST];
+        for (int i = 0; i < s.all.colliders; i++) {
+            body[i] = rp_body_scripted(&s.all.collider[i]);
+            rp_body_begin(&body[i], s.bed.def.dt);
+        }
+        // the last one can be moved
+        rp_body *last = &body[s.all.colliders - 1];
+        *last = rp_body_free(last->collider, k->dim, 2.0, inertia);
+        double lost[6] = {0}, got[6] = {0}, moved = 0.0;
+        for (rp_local p = 0; p < s.bed.grid.pages; p++) {
+            const void *nodes = rp_grid_nodes(&s.bed.grid, RP_CH_MOMENTUM, p);
+            for (int turn = 0; turn < 2; turn++) {
+                for (int n = 0; n < l->nodes; n++) {
+                    const double m = test_bed_get(&s.bed, nodes, RP_QUAD * n + 3);
+                    double x[3], v[3];
+                    rp_layout_node(l, rp_grid_page(&s.bed.grid)[p].block, n, x);
+                    for (int a = 0; a < 3; a++) {
+                        v[a] = (turn == 0 ? m : -m) * test_bed_get(&s.bed, nodes, RP_QUAD * n + a);
+                        moved += fabs(v[a]) * (1.0 + norm(x));
+                    }
+                    for (int a = 0; a < 3; a++) {
+                        const int b = (a + 1) % 3, c = (a + 2) % 3;
+                        lost[a] += v[a];
+                        lost[3 + a] += x[b] * v[c] - x[c] * v[b];
+                    }
+                }
+                if (turn == 0) {
+                    rp_touches_apply(&s.touches, &s.bed.grid, p, s.bed.def.dt);
+                }
+            }
+        }
+        CHECK(rp_touches_sum(&s.touches, s.bed.grid.pages, body) >= 0.0);
+        for (int i = 0; i < s.all.colliders; i++) {
+            const double *o = body[i].pose.position, *J = body[i].given.linear;
+            for (int a = 0; a < 3; a++) {
+                const int b = (a + 1) % 3, c = (a + 2) % 3;
+                got[a] += J[a];
+                got[3 + a] += body[i].given.angular[a] + o[b] * J[c] - o[c] * J[b];
+            }
+        }
+        check_context("round %d", round);
+        for (int a = 0; a < 6; a++) {
+            // nodes keep rounded velocities; sums of thousands, and what colliders that disagree
+            // give each other back
+            CHECK_NEAR(got[a], lost[a], (2.0 * s.bed.unit + 20.0 * DBL_EPSILON) * moved);
+        }
+        for (int a = 0; a < 3; a++) {
+            // in the order of pages, in which impulses may be large and cancel
+            CHECK_NEAR(2.0 * last->velocity[a], last->given.linear[a], 1e-13 * moved);
+        }
+        free_stage(&s);
+    }
+}
+
+// Catches a collider that gets another one's share, an arm from the wrong place, and a body that
+// counts but does not move.
+static void bodies_get_what_nodes_lose(void) { test_each_variant(bodies_on_pages); }
+
 TEST_MAIN(TEST(a_wall_that_is_remembered_acts_as_one_that_is_not), TEST(no_node_moves_into_a_wall),
           TEST(a_wall_leaves_alone_what_does_not_press), TEST(friction_slows_and_never_reverses),
           TEST(a_wall_at_rest_adds_no_energy), TEST(a_second_look_changes_nothing),
           TEST(a_block_on_a_slope_obeys_coulomb), TEST(walls_act_on_every_node_with_mass),
           TEST(a_corner_holds_from_all_sides), TEST(a_floor_on_a_grid_line_acts_there),
-          TEST(a_wall_is_near_the_blocks_it_reaches))
+          TEST(a_wall_is_near_the_blocks_it_reaches),
+          TEST(constraints_applied_by_hand_are_what_a_page_gets),
+          TEST(a_list_holds_what_was_asked_for_and_no_more),
+          TEST(a_node_that_is_eliminated_goes_along_with_its_collider),
+          TEST(bodies_get_what_nodes_lose))

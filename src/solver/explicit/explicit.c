@@ -387,7 +387,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     for (rp_local p = 0; p < step->grid->pages; p++) {
         step->stats->dropped_momentum += l.dropped[p];
     }
-    const double rubbed = rp_touches_sum(&l.touches, step->grid->pages, step->load);
+    const double rubbed = rp_touches_sum(&l.touches, step->grid->pages, step->body);
     for (rp_local p = 0; p < step->grid->pages && l.ledger != NULL; p++) {
         step->ledger->before += l.ledger[p].before;
         step->ledger->contact += l.ledger[p].contact;

@@ -1,0 +1,101 @@
+// Where colliders are at the start and at the end of a step, and how far they go in between.
+#include "base/result.h"
+#include "collide/collider.h"
+
+#include <math.h>
+#include <string.h>
+
+static rp_result pose_at(const rp_collider *c, double t, rp_placing *out)
+{
+    rp_pose pose = {.rotation = {0.0, 0.0, 0.0, 1.0}};
+    if (c->motion.call != NULL) {
+        RP_TRY(c->motion.call(c->motion.context, t, &pose));
+    }
+    double length2 = 0.0;
+    bool finite = true;
+    for (int i = 0; i < 4; i++) {
+        length2 += pose.rotation[i] * pose.rotation[i];
+        finite = finite && (i == 3 || isfinite(pose.position[i]));
+    }
+    if (!finite || !(length2 > 0.0 && isfinite(length2))) {
+        return rp_fail(RP_ERR_ARGUMENT, "the motion of collider '%s' gave no pose at t = %g s",
+                       c->name, t);
+    }
+    *out = rp_placing_of(&pose);
+    return RP_OK;
+}
+
+rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt)
+{
+    for (int i = 0; i < colliders; i++) {
+        rp_collider *c = &collider[i];
+        if (c->moves) {
+            RP_TRY(pose_at(c, t, &c->begin));
+            RP_TRY(pose_at(c, t + dt, &c->end));
+        }
+        if (c->parent >= 0) {
+            rp_placing_go_along(&collider[c->parent].begin, &c->begin);
+            rp_placing_go_along(&collider[c->parent].end, &c->end);
+        }
+    }
+    return RP_OK;
+}
+
+rp_pose rp_collider_pose(const rp_collider *c) { return rp_placing_pose(&c->end); }
+
+void rp_collider_velocity(const rp_collider *c, const double x[3], double dt, double out[3])
+{
+    double local[3], there[3];
+    if (!c->moves) {
+        out[0] = out[1] = out[2] = 0.0;
+        return;
+    }
+    rp_placing_local(&c->begin, x, local);
+    rp_rotate(c->end.rotation, local, there);
+    for (int a = 0; a < 3; a++) {
+        out[a] = (there[a] + c->end.position[a] - x[a]) / dt;
+    }
+}
+
+// The part of `box` that a collider is in at the start or at the end of the step, or between.
+static bool common_box(const rp_collider *c, int dim, double lower[3], double upper[3])
+{
+    double begin[2][3], end[2][3];
+    if (!rp_collider_bounds_at(c, &c->begin, dim, begin[0], begin[1]) ||
+        !rp_collider_bounds_at(c, &c->end, dim, end[0], end[1])) {
+        return true;
+    }
+    bool some = true;
+    for (int a = 0; a < dim; a++) {
+        lower[a] = fmax(lower[a], fmin(begin[0][a], end[0][a]));
+        upper[a] = fmin(upper[a], fmax(begin[1][a], end[1][a]));
+        some = some && lower[a] <= upper[a];
+    }
+    return some;
+}
+
+double rp_colliders_way(const rp_collider *collider, int colliders, int dim, const double lower[3],
+                        const double upper[3])
+{
+    double most2 = 0.0;
+    for (int i = 0; i < colliders; i++) {
+        const rp_collider *c = &collider[i];
+        double box[2][3];
+        memcpy(box[0], lower, sizeof box[0]);
+        memcpy(box[1], upper, sizeof box[1]);
+        if (!c->moves || !(lower[0] <= upper[0]) || !common_box(c, dim, box[0], box[1])) {
+            continue;
+        }
+        // the way is an affine function of the place: the longest is at a corner
+        for (int k = 0; k < 8; k++) {
+            double x[3], way[3], way2 = 0.0;
+            rp_box_corner(box[0], box[1], k, x);
+            rp_collider_velocity(c, x, 1.0, way);
+            for (int a = 0; a < dim; a++) {
+                way2 += way[a] * way[a];
+            }
+            most2 = fmax(most2, way2);
+        }
+    }
+    return sqrt(most2);
+}
