@@ -50,7 +50,9 @@ static int print_frame(const char *path)
            (long long)info.step);
     printf("particles      %lld, %dD, %s precision, dx %g m\n", (long long)info.particles,
            info.dimension, info.precision == RP_SINGLE ? "single" : "double", info.dx);
-    printf("can resume     %s\n", info.whole ? "yes" : "no");
+    printf("can resume     %s\n", !info.whole                     ? "no"
+                                  : info.format < RP_FRAME_FORMAT ? "no: it is of an older format"
+                                                                  : "yes");
     if (info.failure[0] != '\0') {
         printf("failure        %s\n", info.failure);
     }

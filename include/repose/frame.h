@@ -45,7 +45,8 @@ typedef struct rp_frame_info {
     int64_t particles;
     int columns;        ///< see rp_frame_column()
     int species;        ///< see rp_frame_species_name()
-    bool whole;         ///< a run can be resumed from it
+    int format;         ///< of the file
+    bool whole;         ///< it keeps a state; a run goes on from it if it has RP_FRAME_FORMAT
     char title[128];    ///< of the scene
     char failure[1024]; ///< why the run failed; empty when it did not
 } rp_frame_info;

@@ -43,6 +43,9 @@ RP_API double rp_property_default(const rp_property *property);
 RP_API void rp_property_range(const rp_property *property, char *text, size_t size);
 /// Is it a value that the property can have?
 RP_API bool rp_property_allows(const rp_property *property, double value);
+/// Does the property at `index` have nothing to say, because one that it contradicts was given?
+RP_API bool rp_properties_gives_way(const rp_property *property, int index, int count,
+                                    const void *base);
 /// Set everything to its default.
 RP_API void rp_properties_reset(const rp_property *property, int count, void *base);
 /// Check every value, with a sentence that names the property behind `owner` and a dot. One whose

@@ -12,7 +12,7 @@ local ball = sphere { center = {0, 0.42, 0}, radius = 0.11 }
 particles { material = water, shape = box { min = {-0.3, 0, -0.2}, max = {0.3, 0.16, 0.2} } }
 particles { material = rubber, shape = ball, velocity = {0, -1.5, 0} }
 -- marks weigh nothing and go along: three rings to see the ball turn
-particles { material = material.tracer {}, velocity = {0, -1.5, 0},
+particles { material = material.tracer {},
     shape = intersect(subtract(offset(ball, 0.004), offset(ball, -0.006)),
                       union(box { min = {-1, 0.41, -1}, max = {1, 0.43, 1} },
                             box { min = {-0.01, 0, -1}, max = {0.01, 1, 1} })) }

@@ -118,7 +118,7 @@ static bool is_absent(const rp_property *p, const void *base)
 }
 
 // One that has a default gives way to one that was said instead.
-static bool gives_way(const rp_property *p, int index, int count, const void *base)
+bool rp_properties_gives_way(const rp_property *p, int index, int count, const void *base)
 {
     const char *list = p[index].not_with;
     for (int i = 0; i < count && list != NULL && p[index].otherwise != NULL; i++) {
@@ -150,7 +150,7 @@ static rp_result refuse(const rp_property *p, const void *base, const char *owne
 rp_result rp_properties_check(const rp_property *p, int count, const void *base, const char *owner)
 {
     for (int i = 0; i < count; i++) {
-        if (is_absent(&p[i], base) || gives_way(p, i, count, base)) {
+        if (is_absent(&p[i], base) || rp_properties_gives_way(p, i, count, base)) {
             continue;
         }
         if (!rp_property_allows(&p[i], rp_property_get(&p[i], base))) {

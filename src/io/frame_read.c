@@ -87,6 +87,7 @@ static rp_result read_info(rp_frame *frame)
     rp_frame_info *info = &frame->info;
     int32_t dimension;
     RP_TRY(check_format(h5, &frame->format));
+    info->format = frame->format;
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "frame", RP_H5_I64, 1, &info->frame));
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "step", RP_H5_I64, 1, &info->step));
     RP_TRY(rp_h5_get_numbers(h5, RP_AT_REPOSE, "time", RP_H5_F64, 1, &info->time));

@@ -13,8 +13,10 @@ static json_t *properties_to_json(const rp_property *p, int count, const rp_mate
         json_t *json = NULL;
         switch (p[i].type) {
         case RP_PROPERTY_NUMBER:
-            json = p[i].otherwise == NULL && !rp_property_allows(&p[i], value) ? json_null()
-                                                                               : json_real(value);
+            json = (p[i].otherwise == NULL && !rp_property_allows(&p[i], value)) ||
+                           rp_properties_gives_way(p, i, count, def)
+                       ? json_null()
+                       : json_real(value);
             break;
         case RP_PROPERTY_BOOLEAN:
             json = json_boolean(value != 0.0);

@@ -163,6 +163,7 @@ static rp_result read_groups(const rp_reader *r, rp_batch *b)
         const rp_frame_group *group = has ? &r->group[b->group[i]] : &none;
         b->group[i] = has ? b->group[i] : RP_GROUP_NONE;
         b->flags[i] |= known && !has ? RP_PARTICLE_DOOMED : 0;
+        b->flags[i] |= has && group->mass == 0.0 ? RP_PARTICLE_MASSLESS : 0;
         b->material[i] = (uint16_t)group->material;
         b->field[i] = (uint16_t)group->field;
         if ((b->want & RP_READ_MASS) != 0) {

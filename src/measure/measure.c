@@ -659,8 +659,8 @@ static rp_result measure_frame(measuring *m, rp_measured *out)
 
 static rp_result measure_frames(measuring *m, rp_measured *out)
 {
-    // only stress takes what else the folder says
-    if ((m->what->need & RP_READ_STRESS) != 0) {
+    // stress and volume are what the laws of the materials say
+    if (((m->what->need | m->what->want) & (RP_READ_STRESS | RP_READ_RATIO)) != 0) {
         RP_TRY(rp_record_open(m->def->folder, &m->record));
     }
     rp_result result = m->what->since != NULL ? read_then(m) : RP_OK;

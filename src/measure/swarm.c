@@ -44,7 +44,8 @@ rp_result rp_swarm_read(rp_reader *reader, unsigned want, rp_swarm *out)
         rp_swarm_free(out);
         return result;
     }
-    rp_batch_drop(&out->batch, RP_PARTICLE_DOOMED);
+    // marks without mass are no matter, whatever volume they were filled in with
+    rp_batch_drop(&out->batch, RP_PARTICLE_DOOMED | RP_PARTICLE_MASSLESS);
     const int64_t lost = rp_batch_drop(&out->batch, RP_PARTICLE_NOWHERE);
     if (lost > 0) {
         rp_log(RP_LOG_WARNING, "frame %lld: %lld particles are nowhere and do not count",

@@ -107,7 +107,7 @@ static const rp_property properties[] = {
     RP_ELASTIC_PROPERTIES,
     RP_FRICTION_PROPERTIES,
     {"preconsolidation", RP_PROPERTY_NUMBER, "Pa", RP_POSITIVE, .otherwise = "2e4", RP_AT(preconsolidation),
-     .sentence = "The pressure under which it first gives way, as it once lay deeper. It grows as clay is compacted and falls as it dilates."},
+     .sentence = "The pressure under which it first gives way, as it once lay deeper. It grows as clay is compacted and falls as it dilates, to a hundredth at the least."},
     {"compression", RP_PROPERTY_NUMBER, NULL, RP_POSITIVE, .otherwise = "0.1", RP_AT(compression),
      .sentence = "Log of the volume that is lost for good when that pressure grows e-fold: lambda* - kappa* of the books."},
 };

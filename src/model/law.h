@@ -36,8 +36,16 @@ typedef struct rp_law {
     void (*update)(const rp_law_tile *tile);
     // stored energy per volume at rest [J/m^3]; out is real[16]
     void (*energy)(const rp_law_tile *tile, void *out);
+    // change of the stress after `update` for a change of the increment by real[d * d][16]; out is
+    // real[sym][16] and the tile stays as it is. NULL: rp_law_tangent() finds it by differences
+    void (*tangent)(const rp_law_tile *tile, const void *direction, void *out);
 } rp_law;
 
 // All laws of one variant by kind: laws[RP_MATERIAL_KINDS]. NULL when this build lacks the
 // instruction set. A law without functions is of particles that have no stress.
 const rp_law *const *rp_laws_find(int dim, int real_bits, int isa);
+
+// The tangent of a law in double: its own, or central differences of update and stress, which cost
+// two of each. What implicit steps linearise with.
+void rp_law_tangent(const rp_law *law, int dim, const rp_law_tile *tile,
+                    const double (*direction)[RP_LANES], double (*out)[RP_LANES]);

@@ -61,12 +61,12 @@ extern const char *const rp_yield_fit_names[];
 #define RP_FRICTION_PROPERTIES                                                                              \
     {"friction_angle", RP_PROPERTY_NUMBER, "degrees", .low = 0.0, .high = 90.0, .below_high = true,         \
      .otherwise = "35", .not_with = "friction_coefficient", RP_AT(friction_angle),                          \
-     .sentence = "Inner friction. `repose check` says at what slope the sand comes to rest when it flows; " \
+     .sentence = "Inner friction. `repose check` says at what slope it comes to rest when it flows; " \
                  "a heap that a collapse leaves is flatter. For a slope near this angle say `yield_fit = \"slope\"`."}, \
     {"yield_fit", RP_PROPERTY_CHOICE, .choices = rp_yield_fit_names, .otherwise = "\"default\"",            \
      .not_with = "friction_coefficient", RP_AT(yield_fit),                                                  \
      .sentence = "What the angle means for the yield cone (docs/theory.md): the default is compression in 3D and " \
-                 "plane strain in 2D; with slope, flowing sand comes to rest at the angle."},               \
+                 "plane strain in 2D; with slope, what flows comes to rest at the angle."},               \
     {"friction_coefficient", RP_PROPERTY_NUMBER, NULL, RP_NOT_NEGATIVE, .absent = "follows from the angle", \
      .none = -1.0, .not_with = "friction_angle yield_fit", RP_AT(friction_coefficient),                     \
      .sentence = "Shear over normal stress at yield, instead of an angle."}

@@ -31,7 +31,8 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
 const rp_material_class rp_class_tracer = {
     .info = {.name = "tracer",
              .sentence = "Marks without mass that go along with what they lie in, to see where it "
-                         "went.",
+                         "went. They have no velocity of their own, in frames 0, and measurements "
+                         "leave them out.",
              .example = example,
              .species = "tracer",
              .color = {0.85, 0.2, 0.25}},

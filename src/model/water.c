@@ -20,6 +20,10 @@ enum {
 
 #include "model/hencky.h"
 
+// At a flat surface the grid sees half the density of what is whole; only what is thinner has
+// gained volume.
+#define SEEN R(0.5)
+
 // Lanes past the last particle hold J = 0, and 1 is as good.
 RP_INLINE vec ratio_of(const rp_law_tile *tile, int lane)
 {
@@ -80,7 +84,7 @@ static void RP_LAW_VARIANT(water_update)(const rp_law_tile *tile)
         // what is turned inside out is no state of water
         const vec sound = vselect(vlt(grown, zero), vset((real)__builtin_nan("")), grown);
         const vec rest = law_parameter(tile, RP_PARAM_DENSITY, lane);
-        const vec most = vmax(one, rest / vload((const real *)tile->density + lane));
+        const vec most = vmax(one, SEEN * rest / vload((const real *)tile->density + lane));
         const ivec holds = vlt(zero, law_parameter(tile, PARAM_TENSION, lane));
         // in this order of operands a NaN stays a NaN
         vstore(column, vselect(holds, sound, vmin(most, sound)));

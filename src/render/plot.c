@@ -85,8 +85,11 @@ static rp_result choose_material(const rp_quantity *q, rp_reading *r, scatter *s
             }
         }
     }
+    const bool none = result == RP_OK && q->yield[s->material].def->kind != RP_SAND;
     free(count);
-    return result;
+    return none
+               ? rp_fail(RP_ERR_ARGUMENT, "plot: want sand, whose cone it shows, and there is none")
+               : result;
 }
 
 static void add_dot(scatter *s, const double strain[6], uint64_t id, rp_case is)

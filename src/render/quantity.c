@@ -56,16 +56,31 @@ static rp_result take_cones(rp_quantity *q, const rp_reader *reader)
     return RP_OK;
 }
 
+// What has no cone is a class of its own, where there is any.
+static bool only_sand(const rp_quantity *q)
+{
+    rp_record_info info;
+    rp_record_get_info(q->record, &info);
+    bool only = true;
+    for (int i = 0; i < info.materials; i++) {
+        only = only && rp_record_material(q->record, i)->kind == RP_SAND;
+    }
+    return only;
+}
+
 static void label(rp_quantity *q, const rp_reader *example)
 {
     static const char *const cases[] = {[RP_CASE_INSIDE] = "I  inside the cone",
                                         [RP_CASE_APART] = "II  apart",
-                                        [RP_CASE_SLIDING] = "III  sliding"};
+                                        [RP_CASE_SLIDING] = "III  sliding",
+                                        [RP_CASE_NONE] = "no sand"};
     for (int i = 0; i < (int)(sizeof q->label / sizeof q->label[0]); i++) {
-        const char *text = q->is_case && i < 3 ? cases[i] : rp_reader_label(example, q->name, i);
+        const char *text = q->is_case && i < 4 ? cases[i] : rp_reader_label(example, q->name, i);
         snprintf(q->label[i], sizeof q->label[i], "%s", text != NULL ? text : "");
     }
-    q->classes = q->is_case ? 3 : strcmp(q->name, "body") == 0 ? rp_reader_fields(example) : 0;
+    q->classes = q->is_case                     ? 3 + !only_sand(q)
+                 : strcmp(q->name, "body") == 0 ? rp_reader_fields(example)
+                                                : 0;
 }
 
 rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_reader *example)

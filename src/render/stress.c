@@ -76,7 +76,7 @@ rp_case rp_stress_case(const rp_yield *y, const double strain[6], double gain, d
 {
     const int d = y->dimension;
     if (y->def->kind != RP_SAND) {
-        return RP_CASE_INSIDE;
+        return RP_CASE_NONE;
     }
     const double alpha = rp_yield_slope_at(y, hardening), bulk = 2.0 * y->mu + d * y->lambda;
     const double cohesion = y->def->cohesion * fmax(0.0, 1.0 - FADING * gain);

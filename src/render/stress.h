@@ -3,7 +3,8 @@
 
 #include "repose/world.h"
 
-typedef enum rp_case { RP_CASE_INSIDE, RP_CASE_APART, RP_CASE_SLIDING } rp_case; // I, II, III
+// I, II, III of sand, and what has no cone
+typedef enum rp_case { RP_CASE_INSIDE, RP_CASE_APART, RP_CASE_SLIDING, RP_CASE_NONE } rp_case;
 
 // Numbers of a material that do not change from particle to particle.
 typedef struct rp_yield {

@@ -77,7 +77,7 @@ static rp_result check_sand(rp_scene *scene, scene_call *r)
                                 "want none with hardening, which makes its own, got one");
         }
     }
-    return check_material(scene, r);
+    return RP_OK;
 }
 
 // The root along as many axes as there are, exact for whole roots.
@@ -288,13 +288,15 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
         const char *word;
         rp_result (*check)(rp_scene *, scene_call *);
     } checks[] = {
-        {"material.sand", check_sand},  {"material.elastic", check_material},
-        {"particles", check_particles}, {"collider", check_collider},
-        {"emitter", check_emitter},     {"camera", check_camera},
-        {"domain", check_domain},
+        {"material.sand", check_sand}, {"particles", check_particles}, {"collider", check_collider},
+        {"emitter", check_emitter},    {"camera", check_camera},       {"domain", check_domain},
     };
     if (call->word->kind == WORD_SHAPE) {
         return rp_scene_make_shape(scene, call);
+    }
+    const rp_result named = call->word->kind == WORD_MATERIAL ? check_material(scene, call) : RP_OK;
+    if (named != RP_OK) {
+        return named;
     }
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (strcmp(call->word->name, checks[i].word) == 0) {
@@ -316,6 +318,11 @@ static rp_result check_method(const rp_scene *scene)
         char sentence[512];
         snprintf(sentence, sizeof sentence, "%s", rp_last_error() + strlen("method: "));
         const bool close = nearest.best != NULL && strcmp(nearest.best, name) != 0;
+        if (scene->method != NULL) {
+            return rp_fail(RP_ERR_ARGUMENT, "--method: %s%s%s%s", sentence,
+                           close ? "; did you mean '" : "", close ? nearest.best : "",
+                           close ? "'?" : "");
+        }
         return rp_call_fail(scene, scene->said, "method", "%s%s%s%s", sentence,
                             close ? "; did you mean '" : "", close ? nearest.best : "",
                             close ? "'?" : "");

@@ -808,17 +808,7 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
 
 void rp_scene_describe_range(scene_range r, char *text, int size)
 {
-    const bool bottom = isinf(r.low), top = isinf(r.high);
-    if (bottom && top) {
-        snprintf(text, (size_t)size, "%s", "");
-    } else if (top) {
-        snprintf(text, (size_t)size, "%s %.16g", r.above_low ? ">" : ">=", r.low);
-    } else if (bottom) {
-        snprintf(text, (size_t)size, "%s %.16g", r.below_high ? "<" : "<=", r.high);
-    } else if (!r.above_low && !r.below_high) {
-        snprintf(text, (size_t)size, "%.16g to %.16g", r.low, r.high);
-    } else {
-        snprintf(text, (size_t)size, "%s %.16g and %s %.16g", r.above_low ? ">" : ">=", r.low,
-                 r.below_high ? "<" : "<=", r.high);
-    }
+    const rp_property p = {
+        .low = r.low, .high = r.high, .above_low = r.above_low, .below_high = r.below_high};
+    rp_property_range(&p, text, (size_t)size);
 }

@@ -162,8 +162,14 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
                        "particles.prestress: want RP_PRESTRESS_NONE or RP_PRESTRESS_K0, got %d",
                        (int)def->prestress);
     }
+    const rp_set *set = rp_world_species_of((rp_world *)(uintptr_t)world, def->material)->set;
     if (def->prestress != RP_PRESTRESS_NONE) {
         RP_TRY(rp_world_honours(world, RP_FEATURE_PRESTRESS));
+        if (!rp_set_has(set, RP_COL_STRAIN)) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "particles.prestress: want a solid, which has a strain, got %s",
+                           world->material[def->material.index].name);
+        }
     }
     if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.jitter: want 0 to 1, got %g", def->jitter);

@@ -42,6 +42,13 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d materials", RP_MATERIAL_LIMIT);
     }
     const rp_material_class *class = rp_material_class_of(def->kind);
+    // their gradients do not fade where a particle enters a cell, and a node that it hardly touches
+    // would feel all of its viscosity
+    if (world->def.order == 1 && class->viscosity != NULL && class->viscosity(def) > 0.0) {
+        return rp_fail(RP_ERR_UNSUPPORTED,
+                       "%s.viscosity: want quadratic or cubic splines with it, got linear ones",
+                       class->info.name);
+    }
     const int before = world->species_count;
     int index;
     RP_TRY(find_species(world, class, &index));

@@ -567,8 +567,8 @@ static rp_result go_on(go *g, rp_run_end *end)
     if (started == RP_OK && error.result != RP_OK) {
         save_what_can_be(g, error.sentence);
     }
-    if (started != RP_OK && !rp_folder_has_run(&g->run->folder)) {
-        return fail_again(&error); // nothing was begun
+    if (started != RP_OK && (g->run->has_state || !rp_folder_has_run(&g->run->folder))) {
+        return fail_again(&error); // nothing was begun, and what there was stays as it is
     }
     const rp_result recorded = write_record(g, status[*end]);
     return error.result == RP_OK ? recorded : fail_again(&error);

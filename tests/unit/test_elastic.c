@@ -563,6 +563,61 @@ static void instruction_sets_agree(void)
     }
 }
 
+// The stress after a step, as the law's tangent changes it, is that of the formulas: tau = P F^T,
+// so that d tau = dP F^T + P dF^T with dF = dL F. Catches a tangent about the wrong state, and one
+// that changes the tile.
+static void the_tangent_is_the_derivative_of_the_stress(void)
+{
+    uint64_t random = 8;
+    for (int dim = 2; dim <= 3; dim++) {
+        const rp_law *law = rp_laws_find(dim, 64, RP_ISA_PLAIN)[RP_ELASTIC];
+        const int sym = dim == 2 ? 3 : 6;
+        const double lambda = 2e5, mu = 1e5;
+        _Alignas(64) double parameter[RP_PARAM_COUNT][RP_LANES] = {{0}},
+                            strain[6][RP_LANES] = {{0}};
+        _Alignas(64) double increment[9][RP_LANES] = {{0}}, direction[9][RP_LANES],
+                            out[6][RP_LANES];
+        double before[6][RP_LANES];
+        for (int l = 0; l < RP_LANES; l++) {
+            parameter[RP_PARAM_LAMBDA][l] = lambda;
+            parameter[RP_PARAM_MU][l] = mu;
+            for (int k = 0; k < dim * dim; k++) {
+                increment[k][l] = test_between(&random, -0.1, 0.1);
+                direction[k][l] = test_between(&random, -1.0, 1.0);
+            }
+        }
+        const rp_law_tile tile = {.parameter = parameter,
+                                  .increment = increment,
+                                  .dt = 1.0,
+                                  .column = {[RP_COL_STRAIN] = strain}};
+        memcpy(before, strain, sizeof before);
+        rp_law_tangent(law, dim, &tile, (const double(*)[RP_LANES])direction, out);
+        CHECK(memcmp(before, strain, sizeof before) == 0);
+        for (int l = 0; l < RP_LANES; l++) {
+            // from rest: F = I + L
+            double F[9], dF[9], P[9], dP[9];
+            for (int k = 0; k < dim * dim; k++) {
+                F[k] = increment[k][l] + (k % (dim + 1) == 0);
+                dF[k] = direction[k][l];
+            }
+            rp_hencky_piola(dim, lambda, mu, F, P);
+            rp_hencky_differential(dim, lambda, mu, F, dF, dP);
+            for (int c = 0; c < sym; c++) {
+                static const int row[2][6] = {{0, 1, 0}, {0, 1, 2, 0, 0, 1}};
+                static const int column[2][6] = {{0, 1, 1}, {0, 1, 2, 1, 2, 2}};
+                const int i = row[dim - 2][c], j = column[dim - 2][c];
+                double want = 0.0;
+                for (int k = 0; k < dim; k++) {
+                    want += dP[i * dim + k] * F[j * dim + k] + P[i * dim + k] * dF[j * dim + k];
+                }
+                check_context("%dD, lane %d, component %d", dim, l, c);
+                // differences of 6e-6 leave 4e-11 of the third derivative, and round-off 1e-10
+                CHECK_NEAR(out[c][l], want, 1e-7 * (lambda + 2.0 * mu));
+            }
+        }
+    }
+}
+
 // The table knows every law, and says no to what was not built.
 static void laws_are_found_by_variant(void)
 {
@@ -582,7 +637,8 @@ static void laws_are_found_by_variant(void)
     CHECK(rp_laws_find(3, 32, RP_ISA_COUNT) == NULL);
 }
 
-TEST_MAIN(TEST(laws_are_found_by_variant), TEST(the_strain_follows_the_deformation_gradient),
+TEST_MAIN(TEST(the_tangent_is_the_derivative_of_the_stress), TEST(laws_are_found_by_variant),
+          TEST(the_strain_follows_the_deformation_gradient),
           TEST(a_bar_under_uniaxial_strain_has_the_known_stress),
           TEST(the_stress_turns_with_the_body), TEST(the_stress_is_the_derivative_of_the_energy),
           TEST(the_differential_is_the_derivative_of_the_stress),
