@@ -147,6 +147,7 @@ const rp_material_class rp_class_snow = {
     .needs = needs,
     .parameters = parameters,
     .modulus = modulus,
+    .gained = RP_COL_PLASTIC_VOLUME,
     .grains = true,
 };
 

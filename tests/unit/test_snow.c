@@ -404,6 +404,24 @@ static void time_steps_are_those_of_hardened_snow(void)
     }
 }
 
+// Pictures and measurements divide by the volume that snow has now: strain and what it lost.
+static void volume_counts_what_was_lost(void)
+{
+    const rp_material_def def = rp_default_material_def(RP_SNOW);
+    for (int dim = 2; dim <= 3; dim++) {
+        const double strain[6] = {0.01, -0.02, 0.003, 0.004, 0.005, 0.006}, gained[1] = {-0.3};
+        const double trace = dim == 2 ? -0.01 : -0.007;
+        rp_material_state state = {
+            .column = {[RP_COL_STRAIN] = strain, [RP_COL_PLASTIC_VOLUME] = gained}};
+        double volume;
+        CHECK_OK(rp_material_volume(&def, dim, &state, 1, &volume));
+        CHECK_NEAR(volume, exp(trace - 0.3), 1e-15);
+        state.column[RP_COL_PLASTIC_VOLUME] = NULL;
+        CHECK_OK(rp_material_volume(&def, dim, &state, 1, &volume));
+        CHECK_NEAR(volume, exp(trace), 1e-15);
+    }
+}
+
 static void snow_without_limits_is_refused(void)
 {
     rp_material_def def = rp_default_material_def(RP_SNOW);
@@ -422,4 +440,4 @@ TEST_MAIN(TEST(every_direction_is_kept_within_its_limits),
           TEST(stress_is_the_derivative_of_energy), TEST(a_state_at_its_limits_stays_there),
           TEST(cutting_off_strain_adds_no_energy), TEST(lanes_do_not_see_each_other),
           TEST(a_nan_stays_in_its_lane), TEST(time_steps_are_those_of_hardened_snow),
-          TEST(snow_without_limits_is_refused))
+          TEST(volume_counts_what_was_lost), TEST(snow_without_limits_is_refused))
