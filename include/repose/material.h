@@ -19,7 +19,8 @@ typedef struct rp_world rp_world;
     X(ELASTIC, elastic)                                                                            \
     X(WATER, water)                                                                                \
     X(CAM_CLAY, cam_clay)                                                                          \
-    X(TRACER, tracer)
+    X(TRACER, tracer)                                                                              \
+    X(SNOW, snow)
 
 /// RP_SAND, RP_ELASTIC and so on.
 typedef enum rp_material_kind {
@@ -61,7 +62,10 @@ typedef struct rp_material_def {
     bool tension;            ///< water holds together when it is pulled
     double preconsolidation; ///< of clay: pressure at which it first yields in compression [Pa]
     double compression;      ///< of clay: log of volume lost per e-fold of that pressure
-    uint32_t cookie;         ///< filled in by the default functions
+    double critical_compression; ///< of snow: log strain beyond which it is compacted for good
+    double critical_stretch;     ///< of snow: log strain beyond which it comes apart
+    double snow_hardening;       ///< of snow: e-folds of stiffness per log volume lost
+    uint32_t cookie;             ///< filled in by the default functions
 } rp_material_def;
 
 /// All defaults of a kind.

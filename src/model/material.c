@@ -215,10 +215,12 @@ rp_result rp_material_volume(const rp_material_def *def, int dim, const rp_mater
     const unsigned needs = rp_material_needs(def);
     const double *J = needs >> RP_COL_VOLUME_RATIO & 1 ? state->column[RP_COL_VOLUME_RATIO] : NULL;
     const double *h = needs >> RP_COL_STRAIN & 1 ? state->column[RP_COL_STRAIN] : NULL;
+    const int gained = rp_material_class_of(def->kind)->gained;
+    const double *v = gained != 0 ? state->column[gained] : NULL;
     for (int64_t i = 0; i < count; i++) {
         const double *own = h != NULL ? h + i * (dim * (dim + 1) / 2) : NULL;
         const double trace = own != NULL ? own[0] + own[1] + (dim == 3 ? own[2] : 0.0) : 0.0;
-        out[i] = J != NULL ? J[i] : exp(trace);
+        out[i] = J != NULL ? J[i] : exp(v != NULL ? trace + v[i] : trace);
     }
     return RP_OK;
 }

@@ -22,6 +22,8 @@ typedef struct rp_material_class {
     double (*viscosity)(const rp_material_def *def);
     // friction coefficient in plain shear at yield, after hardening by so much; NULL: it has none
     double (*friction)(const rp_material_def *def, int dim, double hardening);
+    // column with the log of volume gained for good, which is not in the strain; 0: there is none
+    int gained;
     bool grains;   // may be moved by themselves: put back where they sank into a collider
     bool massless; // goes with the flow and adds nothing to it
 } rp_material_class;

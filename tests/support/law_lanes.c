@@ -40,6 +40,7 @@ typedef struct tile_memory {
     _Alignas(64) double hardening[RP_LANES];
     _Alignas(64) double volume_gain[RP_LANES];
     _Alignas(64) double volume_ratio[RP_LANES], rate[6][RP_LANES], consolidation[RP_LANES];
+    _Alignas(64) double plastic_volume[RP_LANES];
     _Alignas(64) double stress[6][RP_LANES];
 } tile_memory;
 
@@ -77,6 +78,7 @@ static rp_law_tile fill(const law_variant *v, tile_memory *m, const law_lane lan
         put(v, m->volume_gain, 0, i, lane[i].volume_gain);
         put(v, m->volume_ratio, 0, i, lane[i].volume_ratio);
         put(v, m->consolidation, 0, i, lane[i].consolidation);
+        put(v, m->plastic_volume, 0, i, lane[i].plastic_volume);
     }
     return (rp_law_tile){.parameter = m->parameter,
                          .increment = m->increment,
@@ -87,7 +89,8 @@ static rp_law_tile fill(const law_variant *v, tile_memory *m, const law_lane lan
                                     [RP_COL_VOLUME_GAIN] = m->volume_gain,
                                     [RP_COL_VOLUME_RATIO] = m->volume_ratio,
                                     [RP_COL_RATE] = m->rate,
-                                    [RP_COL_CONSOLIDATION] = m->consolidation}};
+                                    [RP_COL_CONSOLIDATION] = m->consolidation,
+                                    [RP_COL_PLASTIC_VOLUME] = m->plastic_volume}};
 }
 
 void law_update(const law_variant *v, rp_material_kind law, law_lane lane[RP_LANES],
@@ -114,6 +117,7 @@ void law_update(const law_variant *v, rp_material_kind law, law_lane lane[RP_LAN
         lane[i].volume_gain = get(v, m.volume_gain, 0, i);
         lane[i].volume_ratio = get(v, m.volume_ratio, 0, i);
         lane[i].consolidation = get(v, m.consolidation, 0, i);
+        lane[i].plastic_volume = get(v, m.plastic_volume, 0, i);
     }
 }
 

@@ -22,6 +22,7 @@ typedef struct law_lane {
     double strain[6];
     double hardening, volume_gain;
     double volume_ratio, rate[6], consolidation;
+    double plastic_volume;
 } law_lane;
 
 typedef enum law_columns {
