@@ -47,9 +47,9 @@ typedef enum rp_read {
 
 /// What is wrong with a particle, combined with |.
 typedef enum rp_particle_flag {
-    RP_PARTICLE_DOOMED = 1,        ///< the next step removes it; it has lost its group
+    RP_PARTICLE_DOOMED = 1,   ///< the next step removes it; it has lost its group
     RP_PARTICLE_MASSLESS = 4, ///< a mark that goes along and is no matter
-    RP_PARTICLE_NOWHERE = 2,       ///< its position is not finite
+    RP_PARTICLE_NOWHERE = 2,  ///< its position is not finite
 } rp_particle_flag;
 
 enum {

@@ -106,7 +106,7 @@ static const rp_property properties[] = {
      .sentence = "Log strain in any direction beyond which it is compacted for good. Dry powder takes less than wet snow."},
     {"critical_stretch", RP_PROPERTY_NUMBER, NULL, RP_POSITIVE, .otherwise = "0.0075", RP_AT(critical_stretch),
      .sentence = "Log strain in any direction beyond which it comes apart; the smaller, the more it crumbles."},
-    {"snow_hardening", RP_PROPERTY_NUMBER, NULL, RP_NOT_NEGATIVE, .otherwise = "10", RP_AT(snow_hardening),
+    {"hardening", RP_PROPERTY_NUMBER, NULL, RP_NOT_NEGATIVE, .otherwise = "10", RP_AT(snow_hardening),
      .sentence = "E-folds of stiffness per log of volume that is lost for good; it becomes 20 times as stiff at most, and a fifth "
                  "where it came apart. Time steps are those of the stiffest snow; with 0 they are 4.5 times as long."},
 };

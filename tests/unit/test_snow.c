@@ -432,7 +432,7 @@ static void snow_without_limits_is_refused(void)
     CHECK_ERROR(rp_material_check(&def, 3), RP_ERR_ARGUMENT, "snow.critical_stretch: want > 0");
     def = rp_default_material_def(RP_SNOW);
     def.snow_hardening = -1.0;
-    CHECK_ERROR(rp_material_check(&def, 3), RP_ERR_ARGUMENT, "snow.snow_hardening: want");
+    CHECK_ERROR(rp_material_check(&def, 3), RP_ERR_ARGUMENT, "snow.hardening: want");
 }
 
 TEST_MAIN(TEST(every_direction_is_kept_within_its_limits),
