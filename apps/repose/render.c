@@ -31,7 +31,8 @@ static const option render_options[] = {
     {.name = "--fov", .value = "DEG", .help = "how much it sees from bottom to top (30)"},
     {.name = "--color",
      .value = "WHAT",
-     .help = "grains, speed, pressure, case, material, body, height, id, a column,\nor a component "
+     .help = "grains, speed, pressure, case, material, body, species, height, id, a column,\nor a "
+             "component "
              "of one such as velocity.y (grains)",
      .words = "grains speed pressure case material body height id"},
     {.name = "--range",

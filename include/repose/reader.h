@@ -37,7 +37,7 @@ typedef enum rp_read {
     RP_READ_POSITION = 1 << 0, ///< position, RP_PARTICLE_NOWHERE
     RP_READ_VELOCITY = 1 << 1,
     RP_READ_ID = 1 << 2,
-    RP_READ_GROUP = 1 << 3,  ///< group, material, field, species, RP_PARTICLE_DOOMED
+    RP_READ_GROUP = 1 << 3,  ///< group, material, field, species, RP_PARTICLE_DOOMED, _MASSLESS
     RP_READ_MASS = 1 << 4,   ///< mass, volume, and what RP_READ_GROUP brings
     RP_READ_STRAIN = 1 << 5, ///< strain
     RP_READ_STATE = 1 << 6,  ///< hardening, volume_gain: what laws keep besides
@@ -45,11 +45,11 @@ typedef enum rp_read {
     RP_READ_STRESS = 1 << 8, ///< stress
 } rp_read;
 
-/// What is wrong with a particle, combined with |.
+/// Why a particle may not count, combined with |.
 typedef enum rp_particle_flag {
     RP_PARTICLE_DOOMED = 1,   ///< the next step removes it; it has lost its group
-    RP_PARTICLE_MASSLESS = 4, ///< a mark that goes along and is no matter
     RP_PARTICLE_NOWHERE = 2,  ///< its position is not finite
+    RP_PARTICLE_MASSLESS = 4, ///< a mark that goes along and is no matter
 } rp_particle_flag;
 
 enum {

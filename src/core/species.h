@@ -16,5 +16,5 @@ typedef struct rp_species {
     rp_buffer group_laws;    // uint8_t[groups]: rp_material_kind
     double stiffness;        // largest modulus over density of any of its materials [m^2/s^2]
     double viscosity;        // largest viscosity over density, likewise [m^2/s]
-    double lightest;         // least particle mass of any group [kg]; 0: none has any
+    double lightest; // least particle mass of any group [kg], own masses apart; 0: none has any
 } rp_species;

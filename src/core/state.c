@@ -8,6 +8,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are little-endian");
 _Static_assert(sizeof(rp_state_header) % RP_STATE_ALIGN == 0, "parts are aligned");
 _Static_assert(sizeof(rp_state_species) % RP_STATE_ALIGN == 0, "parts are aligned");
+_Static_assert(RP_COL_COUNT < 31, "a mask of columns is an int32_t");
 
 // Stands before a state, so that it can be freed after its world is gone.
 typedef struct state_block {

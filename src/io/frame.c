@@ -12,6 +12,9 @@ const rp_frame_number rp_frame_number_table[RP_FRAME_NUMBERS] = {
     {"seed", offsetof(rp_state_header, seed), RP_H5_U64, 1, "1"},
 };
 
+#define NAME_BYTES(id, name, kind, shape, neutral, unit, sentence) +sizeof(name)
+_Static_assert(0 RP_COLUMNS(NAME_BYTES) <= RP_FRAME_LIST, "a species can keep all columns");
+
 #define OF(member) offsetof(rp_state_species, member)
 const rp_frame_species_number rp_frame_species_table[RP_FRAME_SPECIES_NUMBERS] = {
     {"groups", OF(groups), RP_H5_I32, "1", "rows of /repose/groups, one species after the other"},

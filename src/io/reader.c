@@ -236,9 +236,10 @@ static rp_result reserve_columns(rp_reader *r, unsigned columns)
 }
 
 // What has lost its group was of the first material, where there is no other.
-static int material_of(const rp_batch *b, int64_t i)
+static int material_of(const rp_reader *r, int64_t i)
 {
-    return b->material[i] == RP_GROUP_NONE ? 0 : b->material[i];
+    const uint16_t material = r->scratch.material[i];
+    return material == RP_GROUP_NONE && r->materials == 1 ? 0 : material;
 }
 
 // The particles of one material side by side, so that its law can be asked of all at once.
@@ -251,7 +252,7 @@ static rp_result ask_law(rp_reader *r, int material)
     double *at = r->gathered;
     int64_t n = 0;
     for (int64_t i = 0; i < b->count; i++) {
-        n += material_of(b, i) == material;
+        n += material_of(r, i) == material;
     }
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if ((needs >> c & 1) == 0 || !has_column(r, rp_column_name(c), comps_of(r, c))) {
@@ -260,7 +261,7 @@ static rp_result ask_law(rp_reader *r, int material)
         const int comps = comps_of(r, c);
         state.column[c] = at;
         for (int64_t i = 0; i < b->count; i++) {
-            if (material_of(b, i) == material) {
+            if (material_of(r, i) == material) {
                 memcpy(at, r->column[c] + i * comps, (size_t)comps * sizeof *at);
                 at += comps;
             }
@@ -272,7 +273,7 @@ static rp_result ask_law(rp_reader *r, int material)
     RP_TRY(rp_material_stress(def, dim, &state, n, stress));
     RP_TRY(rp_material_volume(def, dim, &state, n, volume));
     for (int64_t i = 0, k = 0; i < b->count; i++) {
-        if (material_of(b, i) == material) {
+        if (material_of(r, i) == material) {
             b->log_ratio[i] = log(volume[k]);
             memcpy(b->stress[i], stress[k++], sizeof b->stress[i]);
         }

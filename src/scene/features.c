@@ -32,6 +32,7 @@ static const struct {
     {"collider", "velocity", RP_FEATURE_MOTION, 0},
     {"collider", "spin", RP_FEATURE_MOTION, 0},
     {"collider", "keys", RP_FEATURE_MOTION, 0},
+    {"material", "viscosity", RP_FEATURE_VISCOSITY, 0},
     {"emitter", NULL, RP_FEATURE_EMITTERS, 0},
     {"sink", NULL, RP_FEATURE_SINKS, 0},
     {"domain", NULL, RP_FEATURE_DOMAIN, 0},
@@ -44,7 +45,16 @@ static bool is_word(const scene_call *call, const char *word)
                                          : strcmp(call->word->name, word) == 0;
 }
 
-// Said by the scene itself; a boolean that is false asks for nothing.
+// False, 0 and {0, 0, 0} ask for nothing.
+static bool is_nothing(const scene_value *v)
+{
+    return (v->kind == TAKES_BOOLEAN && !v->boolean) ||
+           (v->kind == TAKES_NUMBER && v->number == 0.0) ||
+           (v->kind == TAKES_AXES && !v->axes[0] && !v->axes[1] && !v->axes[2]) ||
+           (v->kind == TAKES_VECTOR && rp_is_zero(v->vector));
+}
+
+// Said by the scene itself, and to ask for something.
 static bool is_asked(const scene_call *call, const char *key, int only)
 {
     for (int k = 0; k < call->word->keys; k++) {
@@ -53,8 +63,7 @@ static bool is_asked(const scene_call *call, const char *key, int only)
             const int64_t value = v->kind == TAKES_CHOICE    ? v->choice
                                   : v->kind == TAKES_INTEGER ? v->integer
                                                              : 0;
-            return v->kind == TAKES_BOOLEAN ? v->boolean
-                                            : v->kind != 0 && (only == 0 || value == only);
+            return v->kind != 0 && !is_nothing(v) && (only == 0 || value == only);
         }
     }
     return false;

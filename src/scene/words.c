@@ -608,6 +608,9 @@ static scene_key key_of(const rp_property *p)
 // A table inside a word; its keys come before those of the word itself.
 static const scene_word *add_form(const char *name, const rp_property *p, int count)
 {
+    if (form_count == FORMS_MOST) {
+        rp_assert_failed("room for forms", __FILE__, __LINE__);
+    }
     scene_word *form = &forms[form_count++];
     const int first = key_count;
     for (int i = 0; i < count; i++) {
@@ -687,6 +690,9 @@ static void add_scene(const scene_word *fixed)
     words[word_count].key = &keys[first];
     words[word_count++].keys = key_count - first;
 }
+
+_Static_assert((int)RP_MATERIAL_KINDS + sizeof fixed_words / sizeof fixed_words[0] <= WORDS_MOST,
+               "room for words");
 
 static void make_words(void)
 {

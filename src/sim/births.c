@@ -126,6 +126,49 @@ static void put_volumes(rp_world *world, const rp_species *species, const rp_poi
     }
 }
 
+static rp_result plan_points(rp_world *world, const rp_points_def *def)
+{
+    static const double rest[3] = {0};
+    double mean = def->volume;
+    for (int64_t i = 0; i < def->count; i++) {
+        const rp_result result =
+            rp_plan_count(world, def->position + 3 * i, def->material, def->field);
+        if (result != RP_OK) {
+            rp_plan_drop(world);
+            return result;
+        }
+    }
+    for (int64_t i = 0; i < def->count; i++) {
+        rp_world_note_newborn(world, def->velocity != NULL ? def->velocity + 3 * i : rest,
+                              def->gradient != NULL ? def->gradient + 9 * i : NULL);
+        mean += def->volumes != NULL ? (def->volumes[i] - mean) / (double)(i + 1) : 0.0;
+    }
+    rp_plan_commit(world, def->material, mean);
+    world->next_id += (uint64_t)def->count;
+    return RP_OK;
+}
+
+static rp_result fill_points(rp_world *world, const rp_species *species, const rp_points_def *def)
+{
+    static const double rest[3] = {0};
+    const rp_local count = (rp_local)def->count;
+    uint16_t group;
+    RP_TRY(rp_set_reserve_births(species->set, 0, count));
+    RP_TRY(rp_world_add_group(world, def->material, def->field, def->volume, &group));
+    for (int64_t i = 0; i < def->count; i++) {
+        rp_world_put_birth(
+            world, species, (rp_local)i,
+            &(rp_birth){.x = def->position + 3 * i,
+                        .v = def->velocity != NULL ? def->velocity + 3 * i : rest,
+                        .gradient = def->gradient != NULL ? def->gradient + 9 * i : NULL});
+    }
+    rp_world_end_births(world, species, count, group);
+    if (def->volumes != NULL) {
+        put_volumes(world, species, def);
+    }
+    return RP_OK;
+}
+
 rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_t *first)
 {
     const int dim = world->def.dimension;
@@ -169,33 +212,16 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     if (first != NULL) {
         *first = world->next_id;
     }
-    if (world->def.plan) {
-        for (int64_t i = 0; i < def->count; i++) {
-            RP_TRY(rp_plan_count(world, def->position + 3 * i, def->material, def->field));
-        }
-        rp_plan_commit(world, def->material, def->volume);
-        world->next_id += (uint64_t)def->count;
-        return RP_OK;
-    }
     const rp_species *species = rp_world_species_of(world, def->material);
-    const rp_local count = (rp_local)def->count;
-    uint16_t group;
+    const bool had = rp_set_has(species->set, RP_COL_VOLUME);
     RP_TRY(want_volumes(species->set, def));
-    RP_TRY(rp_set_reserve_births(species->set, 0, count));
-    RP_TRY(rp_world_add_group(world, def->material, def->field, def->volume, &group));
-    static const double rest[3] = {0};
-    for (int64_t i = 0; i < def->count; i++) {
-        rp_world_put_birth(
-            world, species, (rp_local)i,
-            &(rp_birth){.x = def->position + 3 * i,
-                        .v = def->velocity != NULL ? def->velocity + 3 * i : rest,
-                        .gradient = def->gradient != NULL ? def->gradient + 9 * i : NULL});
+    const rp_result result =
+        world->def.plan ? plan_points(world, def) : fill_points(world, species, def);
+    if (result != RP_OK && !had) {
+        // all or nothing: the columns that only these would have had go again
+        species->set->column[RP_COL_VOLUME].comps = species->set->column[RP_COL_MASS].comps = 0;
     }
-    rp_world_end_births(world, species, count, group);
-    if (def->volumes != NULL) {
-        put_volumes(world, species, def);
-    }
-    return RP_OK;
+    return result;
 }
 
 static bool is_among(uint64_t id, const uint64_t *sorted, int64_t count)

@@ -31,6 +31,7 @@ static rp_result find_species(rp_world *world, const rp_material_class *class, i
     *species = (rp_species){.set = set};
     snprintf(species->name, sizeof species->name, "%s", name);
     world->species_count++;
+    world->grid.pages = 0; // it knows nothing of this one: built anew by the next step
     return RP_OK;
 }
 

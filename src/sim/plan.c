@@ -97,7 +97,9 @@ void rp_plan_drop(rp_world *world)
     for (size_t i = 0; i < world->plan.size; i++) {
         rp_plan_block *block = (rp_plan_block *)world->plan.buffer.data + i;
         // a place in a chain must stay taken; nobody counts one without particles
-        block->pending = block->count == 0 && block->pending > 0 ? -1 : 0;
+        if (block->pending > 0) {
+            block->pending = block->count == 0 ? -1 : 0;
+        }
     }
 }
 

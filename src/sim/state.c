@@ -196,9 +196,10 @@ static rp_result check_species(const rp_world *world, const rp_state_view *view)
                            "state: made by another world: species %d is '%.*s' there, '%s' here", s,
                            RP_SPECIES_NAME, there->name, own[s].name);
         }
-        // mass and volume by particle come with particles
+        // mass and volume by particle come with particles, both or neither
         const int32_t may = 1 << RP_COL_MASS | 1 << RP_COL_VOLUME;
-        if ((there->columns | may) != (own[s].columns | may)) {
+        const int32_t brings = there->columns & may;
+        if ((there->columns | may) != (own[s].columns | may) || (brings != 0 && brings != may)) {
             return rp_fail(RP_ERR_ARGUMENT,
                            "state: made by another world: columns of %s are %#x there, %#x here",
                            own[s].name, (unsigned)there->columns, (unsigned)own[s].columns);
@@ -398,16 +399,65 @@ static rp_result check_positions(const rp_state_view *view, const rp_state_part 
     return RP_OK;
 }
 
+static double real_of(const rp_state_view *view, const void *column, int64_t i)
+{
+    return view->layout.precision == RP_SINGLE ? (double)((const float *)column)[i]
+                                               : ((const double *)column)[i];
+}
+
+// Mass and volume of particles that have their own are of something that can be.
+static rp_result check_own(const rp_state_view *view, const rp_state_part *part)
+{
+    static const rp_column_id own[] = {RP_COL_MASS, RP_COL_VOLUME};
+    const rp_state_species *h = part->about;
+    for (int k = 0; k < 2 && h->columns >> RP_COL_MASS & 1; k++) {
+        const void *slots = rp_state_at(view, part->slots_at[own[k]]);
+        const void *births = rp_state_at(view, part->births_at[own[k]]);
+        bool good = true;
+        for (int32_t p = 0; p < h->pages; p++) {
+            for (int64_t i = part->page[p].first;
+                 i < (int64_t)part->page[p].first + part->page[p].count; i++) {
+                const double value = real_of(view, slots, i);
+                good = good && value > 0.0 && isfinite(value);
+            }
+        }
+        for (int32_t i = 0; i < h->births; i++) {
+            const double value = real_of(view, births, i);
+            good = good && value > 0.0 && isfinite(value);
+        }
+        if (!good) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: a particle has a %s that cannot be",
+                           rp_column_table[own[k]].name);
+        }
+    }
+    return RP_OK;
+}
+
+// The name of what bounded the last step ends within its room.
+static rp_result check_limiter(const rp_world *world, const rp_state_view *view)
+{
+    for (int i = 0; i < world->registry.entries; i++) {
+        if (world->registry.entry[i].data == world->stats.limiter &&
+            memchr(rp_state_at(view, view->entry_at[i]), '\0', sizeof world->stats.limiter) ==
+                NULL) {
+            return rp_fail(RP_ERR_ARGUMENT, "state: the name of a limit has no end");
+        }
+    }
+    return RP_OK;
+}
+
 static rp_result check_state(const rp_world *world, const rp_state_view *view)
 {
     RP_TRY(check_header(world, view));
     RP_TRY(check_time(world, view));
+    RP_TRY(check_limiter(world, view));
     for (int s = 0; s < world->species_count; s++) {
         const rp_state_part *part = &view->part[s];
         RP_TRY(check_groups(world, s, part));
         RP_TRY(check_pages(world, part));
         RP_TRY(check_positions(view, part));
         RP_TRY(check_dead(view, part));
+        RP_TRY(check_own(view, part));
     }
     return RP_OK;
 }
@@ -442,6 +492,26 @@ static rp_result make_entry_room(const rp_registry_entry *entry, size_t bytes)
                ? RP_OK
                : rp_buffer_reserve(entry->buffer, entry->allocator, bytes,
                                    (size_t)*entry->count * entry->each, entry->name);
+}
+
+// All of it, or the sets keep the columns that they had.
+static rp_result make_all_room(rp_world *world, const rp_state_view *view)
+{
+    rp_state_species before[RP_SET_LIMIT];
+    rp_result result = RP_OK;
+    species_of(world, before);
+    for (int s = 0; s < world->species_count && result == RP_OK; s++) {
+        result = make_room(world, &world->species[s], view->part[s].about);
+    }
+    for (int i = 0; i < world->registry.entries && result == RP_OK; i++) {
+        result = make_entry_room(&world->registry.entry[i], view->entry[i].bytes);
+    }
+    for (int s = 0; s < world->species_count && result != RP_OK; s++) {
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            world->set[s].column[c].comps *= before[s].columns >> c & 1;
+        }
+    }
+    return result;
 }
 
 static void take(void *to, const rp_state_view *view, size_t at, size_t bytes)
@@ -507,11 +577,9 @@ static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
     rp_state_view view;
     RP_TRY(rp_state_view_make(data, size, &view));
     RP_TRY(check_state(world, &view));
-    for (int s = 0; s < world->species_count; s++) {
-        RP_TRY(make_room(world, &world->species[s], view.part[s].about));
-    }
-    for (int i = 0; i < world->registry.entries; i++) {
-        RP_TRY(make_entry_room(&world->registry.entry[i], view.entry[i].bytes));
+    const rp_result room = make_all_room(world, &view);
+    if (room != RP_OK) {
+        return room;
     }
 
     for (int i = 0; i < world->registry.entries; i++) {

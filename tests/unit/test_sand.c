@@ -313,7 +313,7 @@ static void sand_follows_the_deformation_gradient(void)
                                start[i].density);
                 seen[want.mapping]++;
 
-                // The trial strain is wrong by 8 u |h| (test_hencky.c); |h| < 5 s, and gains and
+                // The trial strain is wrong by 8 u |h| (test_elastic.c); |h| < 5 s, and gains and
                 // tips reach 0.06. A wrong trace moves the radius by k alpha, k = (d lambda + 2
                 // mu)/2 mu, as do roundings of k, alpha and c; alpha after hardening is a dozen
                 // roundings.
@@ -866,7 +866,7 @@ static void a_nan_stays_a_nan(void)
     }
 }
 
-// As test_hencky.c's, for sand: the same particle by two instruction sets, within round-off.
+// As test_elastic.c's, for sand: the same particle by two instruction sets, within round-off.
 static void instruction_sets_agree(void)
 {
     law_variant v[LAW_VARIANTS];

@@ -326,6 +326,19 @@ static void particles_may_have_volumes_of_their_own(void)
     for (int i = 0; i < GRAINS; i++) {
         CHECK_NEAR(mass[i], 2200.0 * volume[i], 1e-6 * mass[i]);
     }
+    // what nothing can weigh is refused, and the world stays as it was
+    rp_state_view view;
+    CHECK_OK(rp_state_view_make(state[0].data, state[0].size, &view));
+    static const float wrong[] = {0.0f, -1.0f, NAN, INFINITY};
+    float *own = (float *)((char *)state[0].data + view.part[0].slots_at[RP_COL_MASS]),
+          kept = own[0];
+    for (int k = 0; k < 4; k++) {
+        own[0] = wrong[k];
+        CHECK_ERROR(rp_world_restore(world, state[0].data, state[0].size), RP_ERR_ARGUMENT,
+                    "a particle has a mass that cannot be");
+    }
+    own[0] = kept;
+
     rp_world_def def = rp_default_world_def();
     def.dx = 0.1;
     rp_world *fresh;
@@ -343,6 +356,36 @@ static void particles_may_have_volumes_of_their_own(void)
     rp_world_destroy(world);
 }
 
-TEST_MAIN(TEST(three_species_go_on_bit_for_bit), TEST(threads_make_no_difference),
-          TEST(species_keep_what_they_need), TEST(frames_hold_all_species),
-          TEST(particles_may_have_volumes_of_their_own))
+// A species that comes when the world has stepped already, and has nobody yet: the grid must not
+// look for its pages.
+static void a_species_may_come_late(void)
+{
+    rp_world_def def = rp_default_world_def();
+    def.dimension = 2;
+    def.dx = 0.1;
+    rp_world *world;
+    rp_box_def box = rp_default_box_def();
+    rp_material wet;
+    const rp_material_def rubber = rp_default_elastic_def();
+    const rp_material_def water = rp_default_material_def(RP_WATER);
+    box.upper[0] = box.upper[1] = 0.5;
+    CHECK_OK(rp_world_create(&def, &world));
+    CHECK_OK(rp_world_add_material(world, &rubber, &box.material));
+    CHECK_OK(rp_world_add_box(world, &box, NULL));
+    CHECK_HELPER(step_many(world, 3));
+    CHECK_OK(rp_world_add_material(world, &water, &wet));
+    CHECK_HELPER(step_many(world, 3));
+    box.material = wet;
+    box.lower[0] = 1.0;
+    box.upper[0] = 1.5;
+    CHECK_OK(rp_world_add_box(world, &box, NULL));
+    CHECK_HELPER(step_many(world, 3));
+    rp_totals t;
+    rp_world_totals(world, &t);
+    CHECK_NEAR(t.mass, 0.25 * (2200.0 + 1000.0), 1e-6);
+    rp_world_destroy(world);
+}
+
+TEST_MAIN(TEST(a_species_may_come_late), TEST(three_species_go_on_bit_for_bit),
+          TEST(threads_make_no_difference), TEST(species_keep_what_they_need),
+          TEST(frames_hold_all_species), TEST(particles_may_have_volumes_of_their_own))

@@ -334,6 +334,7 @@ static rp_result explicit_prepare(void *state, rp_step *step)
     bool sorted = false;
     for (int s = 0; s < step->species_count; s++) {
         if (rp_set_wants_sort(&step->set[s])) {
+            step->grid->pages = 0; // of other pages from now on, also when a later sort fails
             RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
             step->stats->sorts++;
             sorted = true;
