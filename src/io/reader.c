@@ -235,11 +235,12 @@ static rp_result reserve_columns(rp_reader *r, unsigned columns)
                : rp_fail(RP_ERR_MEMORY, "no memory for the columns of %s", r->frame->path);
 }
 
-// What has lost its group was of the first material, where there is no other.
+// What has lost its group counts as of the first material: it is gone with the next step, and a
+// number that is none would spoil the range of colours.
 static int material_of(const rp_reader *r, int64_t i)
 {
     const uint16_t material = r->scratch.material[i];
-    return material == RP_GROUP_NONE && r->materials == 1 ? 0 : material;
+    return material == RP_GROUP_NONE ? 0 : material;
 }
 
 // The particles of one material side by side, so that its law can be asked of all at once.
