@@ -43,6 +43,14 @@ typedef struct rp_particles_def {
 
 RP_API rp_particles_def rp_default_particles_def(void);
 
+/// Places that shapes were filled with, kept by a planned world for the one that is made by the
+/// same calls afterwards: a shape is sampled once. Each place is taken once and then forgotten; of
+/// very many none are kept, and they are found again.
+typedef struct rp_places rp_places;
+/// @param[out] places released with rp_places_destroy(), after the worlds that use them
+RP_API rp_result rp_places_create(rp_places **places);
+RP_API void rp_places_destroy(rp_places *places);
+
 /// @param[out] added particles created; may be NULL
 /// @return on failure the world is exactly as it was
 RP_API rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def,

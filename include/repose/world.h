@@ -57,13 +57,14 @@ typedef struct rp_world_def {
     double elastic_share;              ///< of the longest step that is stable for elastic waves
     double dt_max;                     ///< upper bound on a step [s]
     bool energy;                       ///< keep account of where energy goes, see rp_energy
-    int period[3];   ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
-    int fields;      ///< separate velocity fields; particles of two fields do not feel each other
-    int threads;     ///< 0: as many as the process may use
-    uint64_t seed;   ///< of every random number in the world
-    const char *isa; ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
-    size_t memory;   ///< most bytes that particles and grid may take; 0: no limit
-    bool plan;       ///< count particles instead of making them, see rp_world_plan()
+    int period[3];     ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
+    int fields;        ///< separate velocity fields; particles of two fields do not feel each other
+    int threads;       ///< 0: as many as the process may use
+    uint64_t seed;     ///< of every random number in the world
+    const char *isa;   ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is
+    size_t memory;     ///< most bytes that particles and grid may take; 0: no limit
+    bool plan;         ///< count particles instead of making them, see rp_world_plan()
+    rp_places *places; ///< from a planned world to the next; NULL: every world finds its own
     const rp_allocator *allocator; ///< NULL: the library's own
     uint32_t cookie;               ///< filled in by rp_default_world_def()
 } rp_world_def;

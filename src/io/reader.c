@@ -379,9 +379,11 @@ static bool find_value(const rp_reader *r, const char *name, value *v)
         const char *name, *column; // that it is another name of
         value value;
     } words[] = {
-        {"speed", "velocity", {.info = {"m/s", RP_READ_VELOCITY}}},
-        {"height", "position.y", {.info = {"m", RP_READ_POSITION}}},
-        {"pressure", NULL, {FROM_PRESSURE, .info = {"Pa", RP_READ_STRESS}}},
+        {"speed", "velocity", {.info = {.unit = "m/s", .needs = RP_READ_VELOCITY}}},
+        {"height", "position.y", {.info = {.unit = "m", .needs = RP_READ_POSITION}}},
+        {"pressure",
+         NULL,
+         {.from = FROM_PRESSURE, .info = {.unit = "Pa", .needs = RP_READ_STRESS}}},
         {"material", NULL, {FROM_MATERIAL, .info = {"1", RP_READ_GROUP, .names = true}}},
         {"body", NULL, {FROM_FIELD, .info = {"1", RP_READ_GROUP, .names = true}}},
         {"species", NULL, {FROM_SPECIES, .info = {"1", RP_READ_GROUP, .names = true}}},

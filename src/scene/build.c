@@ -112,6 +112,7 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     w.allocator = def->allocator;
     w.memory = def->memory;
     w.plan = def->plan;
+    w.places = scene->places;
 
     const scene_value *transfer = rp_call_value(said, "transfer");
     if (transfer->kind == TAKES_TABLE) {

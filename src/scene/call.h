@@ -71,6 +71,7 @@ struct rp_scene {
     int dimension;
     char *title;
     char *resolved;
+    rp_places *places; // from a planned world to the one that runs
 };
 
 // Values by name. Asking for a key that the word does not have, or for another kind than the value

@@ -401,6 +401,9 @@ static rp_result copy_def(rp_scene *scene, const rp_scene_def *def)
         scene->param == NULL || (def->method != NULL && scene->method == NULL)) {
         return no_memory(def->path);
     }
+    if (rp_places_create(&scene->places) != RP_OK) {
+        return no_memory(def->path);
+    }
     for (int i = 0; i < def->params; i++) {
         scene->param[i] = (rp_scene_param){strdup(def->param[i].name), strdup(def->param[i].value)};
         scene->params = i + 1;
@@ -505,6 +508,7 @@ void rp_scene_free(rp_scene *scene)
     free(scene->path);
     free(scene->text);
     free(scene->method);
+    rp_places_destroy(scene->places);
     free(scene->title);
     free(scene->resolved);
     free(scene);

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "shape/sample.h"
+#include "sim/places.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -97,12 +98,52 @@ static rp_result visit_blue_noise(const rp_world *world, const rp_particles_def 
     return rp_sample_shape(def->shape, dim, spacing, seed, visit, context);
 }
 
-// All places that particles will be at, in their order.
-static rp_result visit_places(const rp_world *world, const rp_particles_def *def,
-                              rp_sample_visit visit, void *context)
+// A place on its way to whoever visits: a planned world keeps it for the world to come.
+typedef struct passing {
+    rp_places *places;
+    rp_sample_visit visit;
+    void *context;
+} passing;
+
+static rp_result pass_place(void *context, const double x[3])
+{
+    const passing *p = context;
+    rp_places_note(p->places, x);
+    return p->visit(p->context, x);
+}
+
+static rp_result sample(const rp_world *world, const rp_particles_def *def, rp_sample_visit visit,
+                        void *context)
 {
     return def->sampling == RP_LATTICE ? visit_lattice(world, def, visit, context)
                                        : visit_blue_noise(world, def, visit, context);
+}
+
+// All places that particles will be at, in their order.
+static rp_result visit_places(rp_world *world, const rp_particles_def *def, rp_sample_visit visit,
+                              void *context)
+{
+    rp_places *places = world->def.places;
+    const rp_filling_key key = {.call = world->fillings++,
+                                .first_id = world->next_id,
+                                .seed = world->def.seed,
+                                .spacing = spacing_of(world, def),
+                                .jitter = def->jitter,
+                                .volume = rp_shape_volume(def->shape, world->def.dimension),
+                                .sampling = def->sampling};
+    rp_result result;
+    if (places == NULL) {
+        return sample(world, def, visit, context);
+    }
+    if (rp_places_visit(places, &key, !world->def.plan, visit, context, &result)) {
+        return result;
+    }
+    if (!world->def.plan) {
+        return sample(world, def, visit, context);
+    }
+    passing p = {places, visit, context};
+    rp_places_begin(places, &key);
+    return sample(world, def, pass_place, &p);
 }
 
 // Velocity and its gradient at a place; of a function by differences over a quarter of a cell.

@@ -91,6 +91,7 @@ struct rp_world {
     void *solver_state;
     rp_time time;
     uint64_t next_id;
+    int fillings; // shapes filled so far; not saved: it only finds places again
     double newborn_speed, newborn_gradient;
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
     rp_load load[RP_COLLIDER_LIMIT];

@@ -611,6 +611,36 @@ static void a_newer_format_is_refused_by_number(void)
     test_folder_remove(&folder);
 }
 
+// Frames of the format before can be looked at, and say that no run goes on from them.
+static void an_older_format_is_read_but_not_resumed(void)
+{
+    test_folder folder = test_folder_make();
+    const char *path = test_path(&folder, "frame.hdf");
+    CHECK_HELPER(write_small_frame(path, 3, RP_SINGLE));
+    CHECK_HELPER(set_number(path, "format", 1));
+    const hid_t file = open_to_change(path);
+    CHECK(H5Ldelete(file, "repose/species", H5P_DEFAULT) >= 0);
+    CHECK(H5Ldelete(file, "VTKHDF/PointData/species", H5P_DEFAULT) >= 0);
+    CHECK_HELPER(close_changed(file, path));
+    rp_frame *frame;
+    rp_frame_info info;
+    CHECK_OK(rp_frame_open(path, &frame));
+    rp_frame_get_info(frame, &info);
+    CHECK_EQUAL(info.format, 1);
+    CHECK_EQUAL(info.species, 1);
+    CHECK(strcmp(rp_frame_species_name(frame, 0), "solid") == 0);
+    double x[3];
+    CHECK_OK(rp_frame_read(frame, "position", 0, 1, x));
+    rp_frame_close(frame);
+    void *state;
+    size_t size;
+    CHECK_ERROR(
+        rp_frame_read_state(path, &state, &size), RP_ERR_UNSUPPORTED,
+        "this frame has format 1: it can be looked at, but a run goes on only from format 2");
+    CHECK(state == NULL);
+    test_folder_remove(&folder);
+}
+
 static void absurd_numbers_are_refused(void)
 {
     const struct {
@@ -1023,8 +1053,8 @@ TEST_MAIN(TEST(the_library_is_the_one_for_threads), TEST(a_frame_gives_the_state
           TEST(every_dataset_has_a_unit_and_a_description),
           TEST(a_frame_without_its_state_shows_the_rest), TEST(a_cut_frame_is_refused),
           TEST(a_frame_with_a_wrong_byte_is_refused), TEST(other_files_are_refused),
-          TEST(a_newer_format_is_refused_by_number), TEST(absurd_numbers_are_refused),
-          TEST(a_frame_with_a_part_missing_or_wrong_is_refused),
+          TEST(a_newer_format_is_refused_by_number), TEST(an_older_format_is_read_but_not_resumed),
+          TEST(absurd_numbers_are_refused), TEST(a_frame_with_a_part_missing_or_wrong_is_refused),
           TEST(what_lies_in_other_files_is_not_read), TEST(pages_that_lie_are_refused),
           TEST(bytes_that_are_no_state_are_not_written),
           TEST(a_place_that_cannot_be_written_is_named), TEST(a_full_disk_leaves_the_old_frame),

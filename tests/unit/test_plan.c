@@ -1,6 +1,7 @@
 // Tests src/sim/plan.c and what a scene needs of a world besides steps: counting ahead, preparing,
 // colliders that move, velocities by place, failures that name who it was.
 #include "repose/world.h"
+#include "sim/places.h"
 #include "sim/world.h"
 
 #include "check.h"
@@ -431,9 +432,88 @@ static void a_failure_names_the_guilty(void)
     rp_world_destroy(world);
 }
 
-TEST_MAIN(TEST(a_plan_finds_what_the_world_needs), TEST(preparing_changes_nothing),
-          TEST(a_filled_ball_weighs_what_it_should), TEST(a_filling_belongs_to_its_seed),
-          TEST(particles_inside_colliders_are_carved), TEST(velocity_may_be_a_function_of_place),
+static rp_world *two_shapes(rp_places *places, bool plan, rp_sampling sampling)
+{
+    rp_world_def def = rp_default_world_def();
+    def.dx = 0.05;
+    def.plan = plan;
+    def.places = places;
+    rp_world *world;
+    const rp_material_def sand = rp_default_sand_def();
+    rp_particles_def fill = rp_default_particles_def();
+    if (rp_world_create(&def, &world) != RP_OK ||
+        rp_world_add_material(world, &sand, &fill.material) != RP_OK) {
+        return NULL;
+    }
+    for (int k = 0; k < 2; k++) {
+        const double center[3] = {0.6 * k, 0.0, 0.0};
+        rp_shape *ball;
+        if (rp_shape_sphere(center, 0.2, &ball) != RP_OK) {
+            return NULL;
+        }
+        fill.shape = ball;
+        fill.sampling = sampling;
+        const rp_result result = rp_world_add_particles(world, &fill, NULL);
+        rp_shape_release(ball);
+        if (result != RP_OK) {
+            return NULL;
+        }
+    }
+    return world;
+}
+
+static rp_result count_visits(void *context, const double x[3])
+{
+    (void)x;
+    ++*(int *)context;
+    return RP_OK;
+}
+
+// The places that a plan found are those of the world that follows it, which takes them instead of
+// looking again. Catches places of another shape, and memory that is kept.
+static void places_go_from_the_plan_to_the_world(void)
+{
+    for (int sampling = 0; sampling < 2; sampling++) {
+        check_context("sampling %d", sampling);
+        rp_places *places;
+        CHECK_OK(rp_places_create(&places));
+        rp_world *alone = two_shapes(NULL, false, (rp_sampling)sampling);
+        rp_world *plan = two_shapes(places, true, (rp_sampling)sampling);
+        rp_stats stats;
+        rp_world_stats(alone, &stats);
+        const double origin[3] = {0.0, 0.0, 0.0};
+        rp_shape *ball;
+        CHECK_OK(rp_shape_sphere(origin, 0.2, &ball));
+        const rp_filling_key first = {.call = 0,
+                                      .spacing = 0.025,
+                                      .jitter = 0.5,
+                                      .volume = rp_shape_volume(ball, 3),
+                                      .sampling = (rp_sampling)sampling};
+        rp_shape_release(ball);
+        int visits = 0;
+        rp_result result = RP_ERR_FILE;
+        CHECK(rp_places_visit(places, &first, false, count_visits, &visits, &result));
+        CHECK(result == RP_OK && visits > 100 && visits < stats.particles);
+        rp_world *world = two_shapes(places, false, (rp_sampling)sampling);
+        CHECK(!rp_places_visit(places, &first, false, count_visits, &visits, &result));
+        void *state[2];
+        size_t size[2];
+        CHECK_OK(rp_world_save(alone, &state[0], &size[0]));
+        CHECK_OK(rp_world_save(world, &state[1], &size[1]));
+        CHECK(size[0] == size[1] && memcmp(state[0], state[1], size[0]) == 0);
+        rp_state_free(state[0]);
+        rp_state_free(state[1]);
+        rp_world_destroy(alone);
+        rp_world_destroy(plan);
+        rp_world_destroy(world);
+        rp_places_destroy(places);
+    }
+}
+
+TEST_MAIN(TEST(places_go_from_the_plan_to_the_world), TEST(a_plan_finds_what_the_world_needs),
+          TEST(preparing_changes_nothing), TEST(a_filled_ball_weighs_what_it_should),
+          TEST(a_filling_belongs_to_its_seed), TEST(particles_inside_colliders_are_carved),
+          TEST(velocity_may_be_a_function_of_place),
           TEST(a_velocity_that_fails_leaves_the_world_as_it_was),
           TEST(a_sticky_collider_carries_and_turns_what_it_holds),
           TEST(a_motion_that_fails_ends_the_step_and_nothing_more),
