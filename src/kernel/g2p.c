@@ -167,11 +167,9 @@ static void update_by_laws(const rp_transfer_job *job, const law_columns *column
 static void update_state(const rp_transfer_job *job, const law_columns *columns,
                          const rp_law_tile *tile, const group_lanes *g)
 {
-    for (int law = 0; law < RP_MATERIAL_KINDS; law++) {
-        if (g->laws == 1u << law) {
-            job->law[law]->update(tile);
-            return;
-        }
+    if ((g->laws & (g->laws - 1)) == 0) {
+        job->law[g->law[0]]->update(tile);
+        return;
     }
     update_by_laws(job, columns, tile, g);
 }
@@ -216,9 +214,13 @@ RP_INLINE void check_state(const rp_transfer_job *job, const law_columns *column
         const real *column = tile->column[id];
         const real limit = id == RP_COL_STRAIN ? R(1e6) : R(1e30);
         for (int l = 0; l < RP_LANES; l += LANES) {
-            vec sum = vset(0);
-            for (int c = 0; c < comps; c++) {
-                sum += vabs(vload(column + c * RP_LANES + l));
+            // columns of laws are scalars or symmetric tensors: both are known lengths
+            vec sum = vabs(vload(column + l));
+            if (comps == SYM) {
+                _Pragma("GCC unroll 6") for (int c = 1; c < SYM; c++)
+                {
+                    sum += vabs(vload(column + c * RP_LANES + l));
+                }
             }
             most->bad |= ~vlt(sum, vset(limit));
         }
@@ -239,8 +241,9 @@ RP_INLINE ivec low_ids(const uint64_t *id)
 
 // Lane by lane: in[quad * 4 + number], change[number].
 RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
-                           const group_lanes *g, const stencil_tile *s, const real (*in)[RP_LANES],
-                           bool slopes, const real (*change)[RP_LANES], extremes *most)
+                           const group_lanes *g, rp_law_tile *tile, const stencil_tile *s,
+                           const real (*in)[RP_LANES], bool slopes, const real (*change)[RP_LANES],
+                           extremes *most)
 {
     rp_set *set = job->set;
     _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
@@ -301,15 +304,15 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
     if (job->law != NULL) {
         _Alignas(64) real trial[SYM][RP_LANES];
         const bool account = job->account && rp_set_has(set, RP_COL_STRAIN);
-        rp_law_tile tile = law_tile(job, columns, slot, g);
-        tile.increment = increment;
-        tile.density = density;
+        law_tile_move(job, columns, slot, tile);
+        tile->increment = increment;
+        tile->density = density;
         if (account) {
-            trial_strain(job, &tile, trial);
+            trial_strain(job, tile, trial);
         }
-        update_state(job, columns, &tile, g);
-        most->plastic += account ? plastic_work(job, &tile, g, trial) : 0.0;
-        check_state(job, columns, &tile, most);
+        update_state(job, columns, tile, g);
+        most->plastic += account ? plastic_work(job, tile, g, trial) : 0.0;
+        check_state(job, columns, tile, most);
     }
 }
 
@@ -338,6 +341,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
 
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
+    rp_law_tile tile = law_tile(job, &g);
     if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
@@ -379,7 +383,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
                 }
             }
         }
-        update_tile(job, &columns, slot, &g, &s, in, slopes, flip ? change : NULL, &most);
+        update_tile(job, &columns, slot, &g, &tile, &s, in, slopes, flip ? change : NULL, &most);
     }
     *out = (rp_page_report){
         .speed2 = largest(most.speed2),

@@ -169,6 +169,7 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
 
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
+    rp_law_tile tile = law_tile(job, &g);
     if (!(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
@@ -187,7 +188,7 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
         fetch_column(job->set, RP_COL_STRAIN, slot + RP_LANES);
         stencil_fill(job, slot, !affine, &s);
         if (job->law != NULL) {
-            const rp_law_tile tile = law_tile(job, &columns, slot, &g);
+            law_tile_move(job, &columns, slot, &tile);
             tile_stress(job, &tile, &g, tau);
         } else {
             memset(tau, 0, sizeof tau);

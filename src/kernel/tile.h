@@ -81,14 +81,18 @@ static inline law_columns law_columns_of(const rp_set *set)
     return list;
 }
 
-static inline rp_law_tile law_tile(const rp_transfer_job *job, const law_columns *columns,
-                                   rp_local slot, const group_lanes *g)
+// The tile of a page that laws are handed: made once a page, and moved along.
+static inline rp_law_tile law_tile(const rp_transfer_job *job, const group_lanes *g)
 {
-    rp_law_tile tile = {.parameter = g->value, .dt = job->dt};
+    return (rp_law_tile){.parameter = g->value, .dt = job->dt};
+}
+
+RP_INLINE void law_tile_move(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
+                             rp_law_tile *tile)
+{
     for (int i = 0; i < columns->count; i++) {
-        tile.column[columns->id[i]] = rp_set_tile(job->set, columns->id[i], slot);
+        tile->column[columns->id[i]] = rp_set_tile(job->set, columns->id[i], slot);
     }
-    return tile;
 }
 
 // Kirchhoff stress of a tile. Nearly always one law; otherwise each computes all lanes and keeps
@@ -96,10 +100,12 @@ static inline rp_law_tile law_tile(const rp_transfer_job *job, const law_columns
 static inline void tile_stress(const rp_transfer_job *job, const rp_law_tile *tile,
                                const group_lanes *g, real tau[SYM][RP_LANES])
 {
+    if ((g->laws & (g->laws - 1)) == 0) {
+        job->law[g->law[0]]->stress(tile, tau);
+        return;
+    }
     for (int law = 0; law < RP_MATERIAL_KINDS; law++) {
-        if (g->laws == 1u << law) {
-            job->law[law]->stress(tile, tau);
-        } else if (g->laws >> law & 1) {
+        if (g->laws >> law & 1) {
             _Alignas(64) real out[SYM][RP_LANES];
             job->law[law]->stress(tile, out);
             for (int c = 0; c < SYM; c++) {
