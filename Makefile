@@ -74,7 +74,7 @@ check-all: deps deps-page ## every preset with every test
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
-	@$(call step,50 kills,tests/tools/test_resume.py build/release/bin/repose --kills 50)
+	@$(call step,50 kills and 20 stops,tests/tools/test_resume.py build/release/bin/repose --kills 50 --stops 20)
 	@$(call finish,presets)
 
 bench: deps-build ## time steps of many sizes; ARGS= goes to repose bench, such as ARGS=--quick

@@ -127,7 +127,7 @@ bool control_open(control *c, int fd)
 static void obey(control *c, const char *word)
 {
     if (strcmp(word, "pause") == 0) {
-        c->paused = true;
+        c->paused = !c->stop; // what is to end does not wait
     } else if (strcmp(word, "resume") == 0) {
         c->paused = false;
     } else if (strcmp(word, "stop") == 0) {

@@ -24,9 +24,10 @@ typedef struct rp_scene_def {
     size_t text_size; ///< bytes of it
     const rp_scene_param *param;
     int params;
-    const char *method;                ///< replaces scene.method; NULL: as the scene says
-    size_t memory;                     ///< bytes that Lua may use; 0: 256 MiB
-    double load_seconds, call_seconds; ///< how long the script, and a function of it, may take
+    const char *method; ///< replaces scene.method; NULL: as the scene says
+    size_t memory;      ///< bytes that Lua may use; 0: 256 MiB
+    /// Processor time that the script, and a function of it, may take.
+    double load_seconds, call_seconds;
     uint32_t cookie;
 } rp_scene_def;
 

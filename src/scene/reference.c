@@ -39,7 +39,7 @@ static const char opening[] =
     "`string` the\n"
     "functions `byte char format len lower rep reverse sub upper`. Nothing reads files, sees the "
     "clock or runs for\n"
-    "ever: a script has 10 s and 256 MiB, a function called later has 1 s.\n"
+    "ever: a script has 10 s of processor time and 256 MiB, a function called later has 1 s.\n"
     "\n"
     "The same script always means the same scene. `pairs` and `next` go through numbers, then "
     "strings, then booleans,\n"

@@ -19,10 +19,12 @@ enum {
 // trusted, this does.
 #define INSTRUCTIONS_PER_SECOND 1e9
 
+// Processor time of this thread: whoever is stopped by Ctrl-Z, or waits for other processes, does
+// not use up what the script was given.
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -32,8 +34,13 @@ static void watch(lua_State *L, lua_Debug *ar);
 
 static bool time_is_up(sandbox *s)
 {
-    if (!s->expired && (s->instructions <= 0 || now() > s->deadline)) {
-        s->expired = true;
+    if (s->expired) {
+        return true;
+    }
+    const double t = now();
+    s->began = s->began < 0.0 ? t : s->began;
+    s->expired = s->instructions <= 0 || t - s->began > s->seconds;
+    if (s->expired) {
         lua_sethook(s->L, watch, LUA_MASKCOUNT, 1);
     }
     return s->expired;
@@ -97,7 +104,7 @@ static void start_watch(sandbox *s, double seconds)
     s->denied = false;
     s->line = 0;
     s->seconds = seconds;
-    s->deadline = now() + seconds;
+    s->began = -1.0;
     s->instructions = (int64_t)(seconds * INSTRUCTIONS_PER_SECOND);
     lua_sethook(s->L, watch, LUA_MASKCOUNT, HOOK_EVERY);
 }
@@ -240,7 +247,7 @@ int rp_sandbox_line(lua_State *L)
 
 int rp_sandbox_error(lua_State *L, const char *format, ...)
 {
-    char text[512];
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

@@ -2,10 +2,10 @@
 // that differs from run to run.
 //
 // Three things bound a script. Its memory comes from an allocator with a cap. A hook looks at a
-// count of instructions and at the clock every thousand instructions; once either is used up it
-// fires on every instruction, so that a pcall can catch the error but has no time to enjoy it. And
-// the long loops that library functions do in C are either left out (patterns), bounded by the cap
-// (string.rep), or look at the clock themselves (table.sort).
+// count of instructions and at the thread's processor time every thousand instructions; once either
+// is used up it fires on every instruction, so that a pcall can catch the error but has no time to
+// enjoy it. And the long loops that library functions do in C are either left out (patterns),
+// bounded by the cap (string.rep), or look at the clock themselves (table.sort).
 //
 // What a script computes is a function of its text: pairs goes by sorted keys, random numbers are
 // hashes of the scene's seed, tostring shows no addresses, and the locale is C's.
@@ -21,8 +21,10 @@ typedef struct sandbox {
     size_t used, most; // bytes
     bool denied;       // the cap was hit
 
-    double deadline;      // on the monotonic clock [s]
-    double seconds;       // that the running call was given
+    // of the running call: processor time of its thread when somebody first looked, negative before
+    // [s]; asking takes longer than most functions do
+    double began;
+    double seconds;       // that it was given
     int64_t instructions; // that it may still do
     bool expired;
     int line; // where it was when time was up

@@ -346,6 +346,22 @@ class Runs(Folder):
         os.close(writer)
         self.repose("run", "--resume", "-o", "out", "--frames", str(frames() + 1), "--quiet")
 
+    def test_what_is_told_to_stop_does_not_pause(self):
+        self.write("heap.lua", heap(100000))
+        for words in (b"stop\npause\n", b"pause\nstop\npause\n", b"stop\npause\nresume\npause\n"):
+            with self.subTest(words=words):
+                reader, writer = os.pipe()
+                os.write(writer, words)
+                run = subprocess.Popen([REPOSE, "run", "heap.lua", "-o", "out", "--quiet", "--overwrite",
+                                        "--control-fd", str(reader)], pass_fds=[reader])
+                os.close(reader)
+                try:
+                    self.assertEqual(run.wait(timeout=10), 0)
+                finally:
+                    run.kill()
+                    run.wait()
+                    os.close(writer)
+
     def test_a_full_disk_harms_nothing(self):
         # files may grow to this size: stats and script fit, a frame does not
         self.write("heap.lua", heap(4))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A run that is killed again and again, and resumed each time, ends in the same bits as one that is not.
+"""A run that is killed again and again, and resumed each time, ends in the same bits as one that is not. So does one
+that is stopped, as by Ctrl-Z, and continued.
 
-    test_resume.py PROGRAM [--kills N]      kills in all, over single and double, one and two threads
+    test_resume.py PROGRAM [--kills N] [--stops N]      kills in all, over single and double, one and two threads
 
 The moments are random, from a seed that is printed. Compared are all frames, byte for byte, and stats.csv
 without its columns of wall-clock seconds.
@@ -49,6 +50,18 @@ if %(dimension)d == 3 then
     collider { shape = move(mesh { file = "wedge.obj", scale = 0.2 }, { position = {0.2, 0, 0} }), contact = "separate" }
 end
 """
+# Nearly all of its time is spent in a function of the script, so that is where stops find it. A call may take 1 s of
+# processor time; every stop is longer.
+BUSY = """
+scene { dimension = 2, dx = 0.05, frames = 5, gravity = function(t)
+    local sum = 0
+    for i = 1, 500000 do sum = sum + i * t end
+    return 1e-9 * sum, -9.81
+end }
+particles { material = material.sand {}, shape = box { min = {0, 0}, max = {0.4, 0.4} } }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
+"""
+STOP = 1.2  # s
 MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 
 
@@ -58,13 +71,17 @@ def fail(*words):
 
 
 class Case:
-    def __init__(self, program, precision, threads, dimension):
-        self.program, self.threads = program, threads
-        self.name = f"{dimension}d-{precision}-{threads}"
+    def __init__(self, program, name, threads, text):
+        self.program, self.threads, self.name = program, threads, name
         self.script = f"{self.name}.lua"
         with open(self.script, "w", encoding="utf-8") as file:
-            width = 0.3 if dimension == 3 else 0.8
-            file.write(SCENE % {"precision": precision, "dimension": dimension, "width": width})
+            file.write(text)
+
+    @classmethod
+    def killed(cls, program, precision, threads, dimension):
+        width = 0.3 if dimension == 3 else 0.8
+        return cls(program, f"{dimension}d-{precision}-{threads}", threads,
+                   SCENE % {"precision": precision, "dimension": dimension, "width": width})
 
     def command(self, out, *more):
         # a state in mid-frame every few milliseconds: as many moments to be killed in as can be had
@@ -97,6 +114,24 @@ class Case:
         subprocess.run(self.command(out, *mode), check=True)
         self.compare(out)
 
+    def stopped(self, stops, rng):
+        """Stop and continue `stops` times, each at a random moment; starts over where that takes several runs."""
+        out, done = f"{self.name}-stopped", 0
+        while done < stops:
+            run = subprocess.Popen(self.command(out, "--overwrite"), stderr=subprocess.PIPE, text=True)
+            while done < stops:
+                time.sleep(rng.uniform(0, 0.5 * self.seconds))
+                if run.poll() is not None:
+                    break
+                run.send_signal(signal.SIGSTOP)
+                time.sleep(STOP)
+                run.send_signal(signal.SIGCONT)
+                done += 1
+            said = run.communicate()[1]
+            if run.returncode != 0:
+                fail(f"{self.name}: ended with {run.returncode} after {done} stops: {said}")
+            self.compare(out)
+
     def compare(self, out):
         whole = f"{self.name}-whole"
         for name in sorted(os.listdir(f"{whole}/frames")):
@@ -122,6 +157,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--kills", type=int, default=12)
+    parser.add_argument("--stops", type=int, default=0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print("seed", options.seed)
@@ -131,9 +167,9 @@ def main():
         os.chdir(folder)
         with open("wedge.obj", "w", encoding="utf-8") as file:
             file.write(MESH)
-        cases = [Case(program, precision, threads, dimension)
+        cases = [Case.killed(program, precision, threads, dimension)
                  for dimension, precision, threads in ((3, "single", 1), (3, "single", 2), (3, "double", 2),
-                                                       (2, "double", 1))]
+                                                       (2, "double", 1)) if options.kills > 0]
         for i, case in enumerate(cases):
             kills = options.kills // len(cases) + (i < options.kills % len(cases))
             case.whole()
@@ -143,10 +179,16 @@ def main():
                 fail(f"{case.name}: nothing was poured, sunk or left the domain: {rows[-1]}")
             case.broken(kills, rng)
             print(f"{case.name}: {kills} kills, the same bits; {case.seconds:.1f} s without a break")
-        with open("3d-single-1-whole/frames/frame.000008.hdf", "rb") as a, \
-                open("3d-single-2-whole/frames/frame.000008.hdf", "rb") as b:
-            if a.read() != b.read():
-                fail("one and two threads differ")
+        if cases:
+            with open("3d-single-1-whole/frames/frame.000008.hdf", "rb") as a, \
+                    open("3d-single-2-whole/frames/frame.000008.hdf", "rb") as b:
+                if a.read() != b.read():
+                    fail("one and two threads differ")
+        if options.stops > 0:
+            case = Case(program, "busy", 1, BUSY)
+            case.whole()
+            case.stopped(options.stops, rng)
+            print(f"{options.stops} stops of {STOP} s, the same bits; {case.seconds:.1f} s without a stop")
         os.chdir("/")
 
 
