@@ -315,17 +315,15 @@ static rp_result check_method(const rp_scene *scene)
         rp_nearest_try(&nearest, rp_method_at(m)->name);
     }
     if (rp_method_named(name, &method) != RP_OK) {
-        char sentence[512];
+        char sentence[512], meant[256];
         snprintf(sentence, sizeof sentence, "%s", rp_last_error() + strlen("method: "));
         const bool close = nearest.best != NULL && strcmp(nearest.best, name) != 0;
+        rp_scene_suggest(rp_scene_find_foreign("scene.method", name), close ? nearest.best : NULL,
+                         "", '\'', meant, sizeof meant);
         if (scene->method != NULL) {
-            return rp_fail(RP_ERR_ARGUMENT, "--method: %s%s%s%s", sentence,
-                           close ? "; did you mean '" : "", close ? nearest.best : "",
-                           close ? "'?" : "");
+            return rp_fail(RP_ERR_ARGUMENT, "--method: %s%s", sentence, meant);
         }
-        return rp_call_fail(scene, scene->said, "method", "%s%s%s%s", sentence,
-                            close ? "; did you mean '" : "", close ? nearest.best : "",
-                            close ? "'?" : "");
+        return rp_call_fail(scene, scene->said, "method", "%s%s", sentence, meant);
     }
     return rp_scene_check_features(scene, method);
 }

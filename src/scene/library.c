@@ -2,6 +2,7 @@
 // of names is copied, and what is not on the list does not exist.
 #include "repose/nearest.h"
 #include "scene/sandbox.h"
+#include "scene/words.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
@@ -446,6 +447,19 @@ static bool left_out(lua_State *L, const char *library, const char *key)
     return there;
 }
 
+// "scene, param, …" into text: the words of scenes, or the materials.
+static void list_words(bool materials, char *text, size_t size)
+{
+    size_t length = 0;
+    for (int w = 0; w < rp_scene_word_count() && length < size; w++) {
+        const scene_word *word = rp_scene_word_at(w);
+        if ((word->kind == WORD_MATERIAL) == materials) {
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "",
+                                       word->name);
+        }
+    }
+}
+
 // __index of our tables: a name that is not there is a mistake, and most often a known one.
 static int unknown_name(lua_State *L)
 {
@@ -464,13 +478,21 @@ static int unknown_name(lua_State *L)
             rp_nearest_try(&n, lua_tostring(L, -2));
         }
     }
+    const bool word = library[0] == '\0', material = strcmp(library, "material") == 0;
+    const scene_foreign *foreign = word       ? rp_scene_find_foreign("words", key)
+                                   : material ? rp_scene_find_foreign("materials", key)
+                                              : NULL;
+    char meant[256], known[512] = "";
     lua_pushfstring(L, "%s%s%s", library, dot, key);
     const char *shown = rp_sandbox_show(L, -1);
-    if (n.best != NULL) {
-        return rp_sandbox_error(L, "unknown name %s; did you mean '%s%s%s'?", shown, library, dot,
-                                n.best);
+    lua_pushfstring(L, "%s%s", library, dot);
+    rp_scene_suggest(foreign, n.best, lua_tostring(L, -1), '\'', meant, sizeof meant);
+    if (!material && (!word || meant[0] != '\0')) {
+        return rp_sandbox_error(L, "unknown name %s%s", shown, meant);
     }
-    return rp_sandbox_error(L, "unknown name %s", shown);
+    list_words(material, known, sizeof known);
+    return rp_sandbox_error(L, "unknown name %s%s%s are %s", shown, meant,
+                            meant[0] != '\0' ? " Known" : "; known", known);
 }
 
 void rp_sandbox_guard_names(lua_State *L, const char *library)

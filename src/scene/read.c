@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH = 96, WANTED = 160 };
+enum { PATH = 96, WANTED = 160, MEANT = 256, KNOWN = 512 };
 
 // One key that is being read.
 typedef struct reader {
@@ -145,9 +145,10 @@ int rp_read_choice(lua_State *L, int index, const char *const *choices, const ch
         }
         rp_nearest_try(&n, choices[c]);
     }
-    return rp_sandbox_error(L, "%s: want %s, got %s%s%s%s", path, wanted, rp_sandbox_show(L, index),
-                            n.best != NULL ? "; did you mean \"" : "", n.best != NULL ? n.best : "",
-                            n.best != NULL ? "\"?" : "");
+    char meant[MEANT];
+    rp_scene_suggest(rp_scene_find_foreign(path, text), n.best, "", '"', meant, sizeof meant);
+    return rp_sandbox_error(L, "%s: want %s, got %s%s", path, wanted, rp_sandbox_show(L, index),
+                            meant);
 }
 
 static void read_choice(const reader *r, int index, scene_value *out)
@@ -488,14 +489,18 @@ static void refuse_key(lua_State *L, int index, const scene_word *word, const ch
         rp_sandbox_error(L, "%s: want fields with names, such as %s = ..., got one with key %s",
                          path, word->key[0].name, shown);
     }
-    rp_nearest n = rp_nearest_start(lua_tostring(L, index));
-    for (int k = 0; k < word->keys; k++) {
+    const char *name = lua_tostring(L, index);
+    rp_nearest n = rp_nearest_start(name);
+    char meant[MEANT], known[KNOWN] = "";
+    size_t length = 0;
+    for (int k = 0; k < word->keys && length < sizeof known; k++) {
         rp_nearest_try(&n, word->key[k].name);
+        length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", k > 0 ? ", " : "",
+                                   word->key[k].name);
     }
-    if (n.best != NULL) {
-        rp_sandbox_error(L, "%s: unknown key %s; did you mean '%s'?", path, shown, n.best);
-    }
-    rp_sandbox_error(L, "%s: unknown key %s", path, shown);
+    rp_scene_suggest(rp_scene_foreign_key(word, name), n.best, "", '\'', meant, sizeof meant);
+    rp_sandbox_error(L, "%s: unknown key %s%s%s are %s", path, shown, meant,
+                     meant[0] != '\0' ? " Known" : "; known", known);
 }
 
 // Of several unknown keys the least is named, so that the message does not depend on chance.

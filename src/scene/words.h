@@ -82,6 +82,29 @@ int rp_scene_key_index(const scene_word *word, const char *key);
 // NULL when there is none.
 const scene_word *rp_scene_find_word(const char *name);
 
+// What other tools call something that is called `ours` here, or is said in another way.
+typedef struct scene_foreign {
+    // where: a word or form, "material" or "shape" for all of them, "any" for all that have the key
+    // `ours`; "words" and "materials" for names of the script; "collider.contact" for a choice
+    const char *in;
+    const char *theirs; // names in lower case and without underscores, separated by spaces
+    const char *ours;   // NULL: `how` says it all
+    const char *how;    // more about it; may be NULL where `ours` is not
+} scene_foreign;
+
+int rp_scene_foreign_count(void);
+// @param index 0 to rp_scene_foreign_count() - 1
+const scene_foreign *rp_scene_foreign_at(int index);
+// In just this place; NULL when nothing is known of the name.
+const scene_foreign *rp_scene_find_foreign(const char *in, const char *theirs);
+// As a key of a word; NULL when nothing is known of the name.
+const scene_foreign *rp_scene_foreign_key(const scene_word *word, const char *theirs);
+// "; did you mean 'frames' (frames = duration * fps)?" into text: from what is known of the name,
+// or else from its spelling. With `mark` around the suggestion and `before` in front of it; "" when
+// both are NULL. What is no suggestion ends with a full stop.
+void rp_scene_suggest(const scene_foreign *known, const char *nearest, const char *before,
+                      char mark, char *text, int size);
+
 // "a number", "a vector or a function" into text.
 void rp_scene_describe_takes(const scene_key *key, char *text, int size);
 // "\"a\", \"b\" or \"c\"" into text.

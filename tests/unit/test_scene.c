@@ -309,6 +309,134 @@ static void refuse_all(const mistake *mistakes, size_t count)
     }
 }
 
+// ---- words of other tools ----
+
+// Calls visit(word) for every word and every form inside one.
+static void visit_words(const scene_word *word, void (*visit)(const scene_word *))
+{
+    visit(word);
+    for (int k = 0; k < word->keys; k++) {
+        if (word->key[k].form != NULL) {
+            visit_words(word->key[k].form, visit);
+        }
+    }
+}
+
+static const scene_foreign *sought; // a row of the table
+static const char *sought_name;     // one of its names
+static int sought_uses;             // words that are answered with it
+
+static void count_uses(const scene_word *word)
+{
+    for (int k = 0; k < word->keys; k++) {
+        const scene_key *key = &word->key[k];
+        char path[96];
+        snprintf(path, sizeof path, "%s.%s", word->name, key->name);
+        const bool chosen = strcmp(sought->in, path) == 0;
+        for (int c = 0; chosen && key->choices != NULL && key->choices[c] != NULL; c++) {
+            sought_uses += sought->ours != NULL && strcmp(key->choices[c], sought->ours) == 0;
+        }
+        sought_uses += chosen && sought->ours == NULL;
+        if (strcmp(key->name, sought_name) == 0) {
+            return; // it is the right word here
+        }
+    }
+    sought_uses += rp_scene_foreign_key(word, sought_name) == sought;
+}
+
+static int uses_of(const scene_foreign *f, const char *name)
+{
+    char path[64];
+    const rp_method_info *method;
+    snprintf(path, sizeof path, "material.%s", f->ours != NULL ? f->ours : "sand");
+    if (strcmp(f->in, "words") == 0) {
+        return rp_scene_find_foreign(f->in, name) == f && rp_scene_find_word(name) == NULL &&
+               (f->ours == NULL || rp_scene_find_word(f->ours) != NULL);
+    }
+    if (strcmp(f->in, "materials") == 0) {
+        return rp_scene_find_foreign(f->in, name) == f && rp_scene_find_word(path) != NULL;
+    }
+    if (strcmp(f->in, "scene.method") == 0) {
+        return rp_method_named(f->ours, &method) == RP_OK;
+    }
+    sought = f;
+    sought_name = name;
+    sought_uses = 0;
+    for (int w = 0; w < rp_scene_word_count(); w++) {
+        visit_words(rp_scene_word_at(w), count_uses);
+    }
+    return sought_uses;
+}
+
+// A name that leads to nothing, that an earlier row hides, or that is the right word anyway.
+static void every_foreign_name_leads_somewhere(void)
+{
+    for (int i = 0; i < rp_scene_foreign_count(); i++) {
+        const scene_foreign *f = rp_scene_foreign_at(i);
+        CHECK(f->ours != NULL || f->how != NULL);
+        for (const char *at = f->theirs; *at != '\0';) {
+            char name[48];
+            const int length = (int)strcspn(at, " ");
+            snprintf(name, sizeof name, "%.*s", length, at);
+            check_context("%s in %s", name, f->in);
+            CHECK(uses_of(f, name) > 0);
+            at += length + (at[length] == ' ');
+        }
+    }
+}
+
+static void words_of_other_tools_are_understood(void)
+{
+    static const mistake mistakes[] = {
+        {START "material.sand { friction = 0.5 }",
+         "test.lua:2: material.sand: unknown key 'friction'; did you mean 'friction_coefficient' "
+         "(or friction_angle, in degrees)? Known are name, density, young, poisson, "
+         "friction_angle, yield_fit, friction_coefficient, hardening, cohesion, "
+         "volume_correction, color"},
+        {START "material.sand { E = 1e6 }", "unknown key 'E'; did you mean 'young'?"},
+        {START "material.sand { Youngs_Modulus = 1e6 }", "did you mean 'young'?"},
+        {START "material.sand { nu = 0.3 }", "unknown key 'nu'; did you mean 'poisson'?"},
+        {START "material.sand { phi = 30 }", "did you mean 'friction_angle' (in degrees)?"},
+        {START "material.sand { mu = 0.5 }", "did you mean 'friction_coefficient'"},
+        {START "material.water { mu = 0.5 }", "did you mean 'viscosity'?"},
+        {START "material.sand { psi = 5 }",
+         "unknown key 'psi'; sand here flows without dilatancy. Known are name, density"},
+        {START "material.sand { wxyzabcdefg = 5 }",
+         "unknown key 'wxyzabcdefg'; known are name, density"},
+        {START "material.soil {}", "unknown name 'material.soil'; did you mean 'material.sand'? "
+                                   "Known are material.sand, material.elastic"},
+        {START "material.wxyzabcdefg {}",
+         "unknown name 'material.wxyzabcdefg'; known are material.sand, material.elastic"},
+        {START "collider { shape = plane { point = {0,0,0}, normal = {0,1,0} } }",
+         "test.lua:2: unknown name 'plane'; did you mean 'half_space'?"},
+        {START "cube {}", "unknown name 'cube'; did you mean 'box'?"},
+        {START "wxyzabcdefg {}", "unknown name 'wxyzabcdefg'; known are scene, param, particles"},
+        {START "translate(" BALL ", {0, 1, 0})",
+         "did you mean 'move' (move(shape, { position = ..., rotation = ..., scale = ... }))?"},
+        {"scene { dx = 1, duration = 2 }",
+         "scene: unknown key 'duration'; did you mean 'frames' (frames = duration * fps)? Known "
+         "are title, method, dimension"},
+        {"scene { dx = 1, frames = 2, dt = 1e-4 }", "did you mean 'dt_max' (the longest step;"},
+        {"scene { dx = 1, frames = 2, threads = 2 }", "; that is repose run --threads N. Known"},
+        {"scene { dx = 1, frames = 2, transfer = 'flip' }",
+         "scene.transfer: want \"apic\" or \"pic\" or a table, got 'flip'; FLIP has a share: "
+         "transfer = { flip = 0.95 }."},
+        {"scene { dx = 1, frames = 2, method = 'mpm' }", "did you mean 'explicit'?"},
+        {START "camera { eye = {0,1,2}, target = {0,0,0} }",
+         "camera: unknown key 'target'; did you mean 'look_at'? Known are eye, look_at, fov"},
+        {START "collider { shape = sphere { center = {0,0,0}, radius = 1, translate = {1,0,0} } }",
+         "sphere: unknown key 'translate'; move(shape, { position = ..., rotation = ..., scale = "
+         "... }) puts a shape elsewhere. Known are center, radius"},
+        {START "sphere { position = {0,0,0}, radius = 1 }", "did you mean 'center'?"},
+        {START "move(" BALL ", { translate = {0,1,0} })",
+         "move.place: unknown key 'translate'; did you mean 'position'?"},
+        {START "collider { shape = " BALL ", contact = 'no_slip' }", "did you mean \"sticky\"?"},
+        {START "collider { shape = " BALL ", spin = { rpm = 10 } }",
+         "did you mean 'rate' (in degrees/s: 6 times the turns a minute)?"},
+    };
+    refuse_all(mistakes, COUNT_OF(mistakes));
+}
+
 static void mistakes_are_named_with_their_line(void)
 {
     static const mistake mistakes[] = {
@@ -1006,7 +1134,8 @@ static void a_function_may_fail_in_the_middle_of_a_run(void)
 TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(every_key_refuses_other_types), TEST(every_number_refuses_what_is_out_of_its_range),
           TEST(a_misspelt_key_is_answered_with_the_right_one), TEST(a_required_key_is_asked_for),
-          TEST(defaults_are_those_of_the_library), TEST(mistakes_are_named_with_their_line),
+          TEST(defaults_are_those_of_the_library), TEST(every_foreign_name_leads_somewhere),
+          TEST(words_of_other_tools_are_understood), TEST(mistakes_are_named_with_their_line),
           TEST(a_missing_file_is_named), TEST(a_mesh_is_found_beside_its_scene),
           TEST(another_method_is_checked_too), TEST(a_scene_tells_about_itself),
           TEST(the_order_of_words_does_not_matter), TEST(in_2d_a_third_component_is_not_looked_at),
