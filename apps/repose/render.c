@@ -31,10 +31,10 @@ static const option render_options[] = {
     {.name = "--fov", .value = "DEG", .help = "how much it sees from bottom to top (30)"},
     {.name = "--color",
      .value = "WHAT",
-     .help = "grains, speed, pressure, case, material, body, species, height, id, a column,\nor a "
-             "component "
-             "of one such as velocity.y (grains)",
-     .words = "grains speed pressure case material body height id"},
+     .help =
+         "grains, speed, pressure, smooth_pressure, case, material, body, species,\nheight, id, "
+         "a column, or a component of one such as velocity.y\nor stress.xy (grains)",
+     .words = "grains speed pressure smooth_pressure case material body height id"},
     {.name = "--range",
      .value = "LOW,HIGH",
      .help = "of the colours, where they stand for numbers, or of the pressure in a\ndiagram (what "

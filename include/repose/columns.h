@@ -35,6 +35,12 @@ typedef struct rp_world rp_world;
     X(VOLUME,       "volume",       REAL,     SCALAR,    0, "m^3", "of the particle at rest, likewise") \
     X(GROUP,        "group",        U16,      SCALAR,    0, "1",   "source the particle came from: material, field, mass") \
     X(ID,           "id",           U64,      SCALAR,    0, "1",   "counted in scene order, never reused")
+
+/// What the laws of materials say of particles, as columns: X(ID, name, components, unit, sentence). Frames keep
+/// these only where a scene's output.columns asks for them; rp_reader works them out otherwise.
+#define RP_DERIVED_COLUMNS(X) \
+    X(STRESS,   "stress",   6, "Pa", "Cauchy stress xx yy zz xy xz yz, tension positive; zz in 2D is that of plane strain") \
+    X(PRESSURE, "pressure", 1, "Pa", "minus the mean of the normal stresses along the axes of the scene: compression is positive")
 // clang-format on
 
 /// Names a particle column: RP_COL_POSITION, RP_COL_VELOCITY and so on.

@@ -97,12 +97,23 @@ RP_API rp_result rp_batch_reserve(rp_batch *batch, int64_t room);
 RP_API int64_t rp_batch_drop(rp_batch *batch, unsigned flags);
 RP_API void rp_batch_free(rp_batch *batch);
 
+// ---- columns ----
+
+/// Columns of the frame, and behind them those of RP_DERIVED_COLUMNS that it does not keep itself,
+/// where the materials of the run and what their laws need are known.
+RP_API int rp_reader_columns(const rp_reader *reader);
+/// @param index 0 to rp_reader_columns() - 1
+RP_API rp_result rp_reader_column(const rp_reader *reader, int index, rp_frame_column_info *out);
+/// Part of a column as double, [count][comps].
+RP_API rp_result rp_reader_read_column(rp_reader *reader, const char *name, int64_t first,
+                                       int64_t count, double *out);
+
 // ---- numbers by name ----
 
-/// A number of each particle, as users name it: a column such as "hardening", its length where it
-/// has several components, one of these ("velocity.y", "strain.3"), "speed", "height", "pressure",
-/// which is that of the Kirchhoff stress, or what it belongs to: "material", "body", which is the
-/// velocity field, and "species".
+/// A number of each particle, as users name it: a column such as "hardening" or "pressure", its
+/// length where it has several components, one of these ("velocity.y", "stress.xx", "strain.3"),
+/// "speed", "height", "smooth_pressure", which is the mean over the particles around, or what it
+/// belongs to: "material", "body", which is the velocity field, and "species".
 typedef struct rp_value_info {
     char unit[32];  ///< "1" where there is none
     unsigned needs; ///< of rp_read, for rp_reader_need()

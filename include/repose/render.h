@@ -30,9 +30,9 @@ typedef struct rp_render_def {
     double fov; ///< how much it sees from bottom to top [rad]; 0: as the scene says, or 30 degrees
     double radius;  ///< of a grain [m]; 0: from the volume that it stands for
     double shutter; ///< for how much of the time between two frames it is open, 0 to 1
-    /// What particles are coloured by: "grains" (the colours of sand), "speed", "pressure", "case"
-    /// (of the return mapping), "material", "body", "height", "id", a column, or a component of one
-    /// such as "velocity.y". NULL: grains. Copied.
+    /// What particles are coloured by: "grains" (the colours of sand), "speed", "pressure",
+    /// "smooth_pressure", "case" (of the return mapping), "material", "body", "height", "id", a
+    /// column, or a component of one such as "velocity.y" or "stress.xy". NULL: grains. Copied.
     const char *color;
     bool has_range;  ///< false: what most particles of the run have
     double range[2]; ///< of the colours, in the quantity's unit; refused where they are no numbers

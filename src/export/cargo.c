@@ -45,10 +45,10 @@ static void turn_symmetric(const rp_job *job, double h[6])
     memcpy(h, out, sizeof out);
 }
 
-// Vectors and tensors of space turn with it; others stay.
-static void turn_extra(const rp_job *job, const char *name, int comps, double *value)
+// Vectors and tensors of space turn with it; others stay, those of the plane among them.
+static void turn_extra(const rp_job *job, int comps, double *value)
 {
-    if (comps == 3 && strcmp(name, "strain") != 0) {
+    if (comps == 3) {
         rp_job_turn(job, value);
     } else if (comps == 6) {
         turn_symmetric(job, value);
@@ -78,54 +78,69 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-// Every name that was asked for must be there.
-static rp_result check_list(const rp_job *job, const rp_frame *frame, int columns)
+static void add_extra(rp_cargo *c, const char *name, const char *unit, int comps)
 {
-    for (const char *at = job->def->columns; at != NULL && *at != '\0';
-         at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-        char name[64] = "";
-        rp_frame_column_info column;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        rp_nearest nearest = rp_nearest_start(name);
-        char known[64][64]; // outlives the search
-        bool found = false;
-        for (int i = 0; i < columns && i < 64; i++) {
-            if (rp_frame_column(frame, i, &column) == RP_OK) {
-                memcpy(known[i], column.name, sizeof known[i]);
-                found = found || strcmp(column.name, name) == 0;
-                rp_nearest_try(&nearest, known[i]);
-            }
-        }
-        if (!found) {
-            return nearest.best != NULL
-                       ? rp_fail(RP_ERR_ARGUMENT,
-                                 "export.columns: frames have no column '%s'; did "
-                                 "you mean '%s'?",
-                                 name, nearest.best)
-                       : rp_fail(RP_ERR_ARGUMENT, "export.columns: frames have no column '%s'",
-                                 name);
+    bool again = false; // named twice
+    for (int k = 0; k < c->extras; k++) {
+        again = again || strcmp(c->extra[k].name, name) == 0;
+    }
+    if (!again && c->extras < RP_CARGO_EXTRAS && comps <= COMPS) {
+        rp_cargo_extra *e = &c->extra[c->extras++];
+        snprintf(e->name, sizeof e->name, "%s", name);
+        snprintf(e->unit, sizeof e->unit, "%s", unit);
+        e->comps = comps;
+    }
+}
+
+// A name that is no column: a number that the reader knows, such as speed, or a mistake. Formats
+// have no dots in names, so a component is not had by itself.
+static rp_result add_value(const rp_reader *reader, const char *name, rp_cargo *c)
+{
+    rp_value_info info;
+    if (strchr(name, '.') == NULL && rp_reader_knows(reader, name, &info)) {
+        char who[96];
+        snprintf(who, sizeof who, "export.columns: %s", name);
+        RP_TRY(rp_reader_need(reader, info.needs, who));
+        add_extra(c, name, info.unit, 1);
+        return RP_OK;
+    }
+    rp_nearest nearest = rp_nearest_start(name);
+    char known[64][64]; // outlives the search
+    rp_frame_column_info column;
+    for (int i = 0; i < 64 && i < rp_reader_columns(reader); i++) {
+        if (rp_reader_column(reader, i, &column) == RP_OK) {
+            memcpy(known[i], column.name, sizeof known[i]);
+            rp_nearest_try(&nearest, known[i]);
         }
     }
-    return RP_OK;
+    return rp_fail(RP_ERR_ARGUMENT, "export.columns: frames have no column '%s'%s%s%s", name,
+                   nearest.best != NULL ? "; did you mean '" : "",
+                   nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'?" : "");
 }
 
 static rp_result choose_extras(const rp_job *job, const rp_reader *reader, rp_cargo *c)
 {
     const char *list = job->def->columns;
-    const rp_frame *frame = rp_reader_frame(reader);
-    const int columns = rp_reader_info(reader)->columns;
-    RP_TRY(check_list(job, frame, columns));
-    for (int i = 0; i < columns && c->extras < RP_CARGO_EXTRAS; i++) {
-        rp_frame_column_info column;
-        RP_TRY(rp_frame_column(frame, i, &column));
+    const int columns = rp_reader_columns(reader);
+    rp_frame_column_info column;
+    for (int i = 0; i < columns; i++) {
+        RP_TRY(rp_reader_column(reader, i, &column));
         const bool wanted =
             list != NULL ? is_listed(list, column.name) : job->exporter->all_columns;
-        if (wanted && !is_standard(column.name) && column.comps <= COMPS) {
-            rp_cargo_extra *e = &c->extra[c->extras++];
-            snprintf(e->name, sizeof e->name, "%s", column.name);
-            snprintf(e->unit, sizeof e->unit, "%s", column.unit);
-            e->comps = column.comps;
+        if (wanted && !is_standard(column.name)) {
+            add_extra(c, column.name, column.unit, column.comps);
         }
+    }
+    for (const char *at = list; at != NULL && *at != '\0';
+         at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
+        char name[64] = "";
+        bool found = false;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        for (int i = 0; i < columns && !found; i++) {
+            RP_TRY(rp_reader_column(reader, i, &column));
+            found = strcmp(column.name, name) == 0;
+        }
+        RP_TRY(found ? RP_OK : add_value(reader, name, c));
     }
     return RP_OK;
 }
@@ -196,13 +211,14 @@ static void take_batch(const rp_job *job, const rp_batch *b, rp_cargo *c)
     }
 }
 
-static rp_result take_extra(const rp_job *job, const rp_frame *frame, const rp_batch *b,
+static rp_result take_extra(const rp_job *job, rp_reader *reader, const rp_batch *b,
                             double *scratch, const rp_cargo *c, rp_cargo_extra *e)
 {
-    RP_TRY(rp_frame_read(frame, e->name, b->first, b->count, scratch));
+    RP_TRY(e->comps == 1 ? rp_reader_values(reader, e->name, b->first, b->count, scratch)
+                         : rp_reader_read_column(reader, e->name, b->first, b->count, scratch));
     for (int64_t i = 0; i < b->count; i++) {
-        if (c->dimension == 3) {
-            turn_extra(job, e->name, e->comps, &scratch[e->comps * i]);
+        if (c->dimension == 3 || e->comps == 6) {
+            turn_extra(job, e->comps, &scratch[e->comps * i]);
         }
         for (int q = 0; q < e->comps; q++) {
             e->data[(b->first + i) * e->comps + q] = (float)scratch[e->comps * i + q];
@@ -228,7 +244,7 @@ static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
     while (result == RP_OK && (result = rp_reader_next(reader, &b)) == RP_OK && b.count > 0) {
         take_batch(job, &b, c);
         for (int k = 0; k < c->extras && result == RP_OK; k++) {
-            result = take_extra(job, rp_reader_frame(reader), &b, scratch, c, &c->extra[k]);
+            result = take_extra(job, reader, &b, scratch, c, &c->extra[k]);
         }
     }
     free(scratch);

@@ -61,10 +61,14 @@ static void end_block(rp_out *o, blocks *b)
 static void put_array(rp_out *o, blocks *b, const char *type, const char *name, int comps,
                       uint64_t bytes)
 {
+    // VTK takes six numbers for xx yy zz xy yz xz unless it is told otherwise
+    static const char tensor[] = " ComponentName0=\"xx\" ComponentName1=\"yy\" "
+                                 "ComponentName2=\"zz\" ComponentName3=\"xy\" "
+                                 "ComponentName4=\"xz\" ComponentName5=\"yz\"";
     rp_out_text(o,
-                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" "
-                "offset=\"%llu\"/>\n",
-                type, name, comps, (unsigned long long)block(b, bytes));
+                "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\"%s "
+                "format=\"appended\" offset=\"%llu\"/>\n",
+                type, name, comps, comps == 6 ? tensor : "", (unsigned long long)block(b, bytes));
 }
 
 // The block before ends, and one of so many bytes begins.

@@ -6,7 +6,8 @@
 #include "base/result.h"
 #include "core/columns.h"
 #include "io/frame.h"
-#include "model/material.h"
+#include "io/mixture.h"
+#include "io/smooth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,12 +16,13 @@
 struct rp_reader {
     rp_frame *frame;
     const rp_record *record;      // may be NULL
-    int materials;                // that it knows
+    rp_mixture mixture;           // of the materials that it knows
     double *column[RP_COL_COUNT]; // of a batch, for laws; allocated when first asked for
-    double *gathered;             // of one material: columns, then stress and volume
     rp_frame_group *group;
     int groups;
     rp_batch scratch; // for what is worked out from something else
+    rp_smooth smooth; // pressure around particles; made when first asked for
+    bool smoothed;
 };
 
 // ---- what a frame has ----
@@ -34,20 +36,30 @@ static bool has_column(const rp_reader *r, const char *name, int comps)
 
 static int comps_of(const rp_reader *r, rp_column_id column)
 {
-    const int dim = r->frame->info.dimension;
-    const rp_comps shape = rp_column_table[column].comps;
-    return shape == RP_VECTOR ? dim : shape == RP_SYMMETRIC ? dim * (dim + 1) / 2 : 1;
+    return rp_mixture_comps(&r->mixture, column);
 }
 
 // The columns that the laws of the run need, as 1u << rp_column_id; of a run that is not known,
 // those of a solid.
 static unsigned law_columns(const rp_reader *r)
 {
-    unsigned needs = r->materials > 0 ? 0 : 1u << RP_COL_STRAIN;
-    for (int m = 0; m < r->materials; m++) {
-        needs |= rp_material_needs(rp_record_material(r->record, m));
+    return r->mixture.materials > 0 ? rp_mixture_needs(&r->mixture) : 1u << RP_COL_STRAIN;
+}
+
+// Columns that a frame may keep and a law can say: what is known of each.
+enum { STRESS, PRESSURE, DERIVED };
+static const rp_frame_column_info derived[DERIVED] = {
+#define INFO(id, name, comps, unit, sentence) [id] = {name, unit, sentence, comps},
+    RP_DERIVED_COLUMNS(INFO)};
+
+// Which of them a name stands for, if the frame does not keep it itself; DERIVED: none.
+static int derived_named(const rp_reader *r, const char *name)
+{
+    int k = 0;
+    while (k < DERIVED && strcmp(derived[k].name, name) != 0) {
+        k++;
     }
-    return needs;
+    return k < DERIVED && has_column(r, name, derived[k].comps) ? DERIVED : k;
 }
 
 // The first column that is not there; NULL: all are.
@@ -68,7 +80,9 @@ static const char *missing(const rp_reader *r, unsigned want)
             return name;
         }
     }
-    const unsigned law = (want & (RP_READ_RATIO | RP_READ_STRESS)) != 0 ? law_columns(r) : 0;
+    const bool asked = (want & RP_READ_RATIO) != 0 ||
+                       ((want & RP_READ_STRESS) != 0 && derived_named(r, "stress") == STRESS);
+    const unsigned law = asked ? law_columns(r) : 0;
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if ((law >> c & 1) != 0 && !has_column(r, rp_column_name(c), comps_of(r, c))) {
             return rp_column_name(c);
@@ -79,7 +93,8 @@ static const char *missing(const rp_reader *r, unsigned want)
 
 bool rp_reader_has(const rp_reader *r, unsigned want)
 {
-    return missing(r, want) == NULL && ((want & RP_READ_STRESS) == 0 || r->materials > 0);
+    const bool asks = (want & RP_READ_STRESS) != 0 && derived_named(r, "stress") == STRESS;
+    return missing(r, want) == NULL && (!asks || r->mixture.materials > 0);
 }
 
 rp_result rp_reader_need(const rp_reader *r, unsigned want, const char *who)
@@ -216,7 +231,7 @@ static rp_result read_stored(const rp_reader *r, int64_t first, int64_t count, r
 
 // ---- what the law makes of it ----
 
-// Room for the columns of a batch, and for those of one material among them.
+// Room for the columns of a batch.
 static rp_result reserve_columns(rp_reader *r, unsigned columns)
 {
     for (int c = 0; c < RP_COL_COUNT; c++) {
@@ -227,73 +242,23 @@ static rp_result reserve_columns(rp_reader *r, unsigned columns)
             }
         }
     }
-    if (r->gathered == NULL) {
-        r->gathered = malloc(RP_BATCH * (size_t)(6 * RP_COL_COUNT + 7) * sizeof(double));
-    }
-    return r->gathered != NULL
-               ? RP_OK
-               : rp_fail(RP_ERR_MEMORY, "no memory for the columns of %s", r->frame->path);
-}
-
-// What has lost its group counts as of the first material: it is gone with the next step, and a
-// number that is none would spoil the range of colours.
-static int material_of(const rp_reader *r, int64_t i)
-{
-    const uint16_t material = r->scratch.material[i];
-    return material == RP_GROUP_NONE ? 0 : material;
-}
-
-// The particles of one material side by side, so that its law can be asked of all at once.
-static rp_result ask_law(rp_reader *r, int material)
-{
-    rp_batch *b = &r->scratch;
-    const rp_material_def *def = rp_record_material(r->record, material);
-    const unsigned needs = rp_material_needs(def);
-    rp_material_state state = {{NULL}};
-    double *at = r->gathered;
-    int64_t n = 0;
-    for (int64_t i = 0; i < b->count; i++) {
-        n += material_of(r, i) == material;
-    }
-    for (int c = 0; c < RP_COL_COUNT; c++) {
-        if ((needs >> c & 1) == 0 || !has_column(r, rp_column_name(c), comps_of(r, c))) {
-            continue;
-        }
-        const int comps = comps_of(r, c);
-        state.column[c] = at;
-        for (int64_t i = 0; i < b->count; i++) {
-            if (material_of(r, i) == material) {
-                memcpy(at, r->column[c] + i * comps, (size_t)comps * sizeof *at);
-                at += comps;
-            }
-        }
-    }
-    double(*stress)[6] = (double(*)[6])(r->gathered + RP_BATCH * 6 * RP_COL_COUNT);
-    double *volume = r->gathered + (size_t)RP_BATCH * (6 * RP_COL_COUNT + 6);
-    const int dim = r->frame->info.dimension;
-    RP_TRY(rp_material_stress(def, dim, &state, n, stress));
-    RP_TRY(rp_material_volume(def, dim, &state, n, volume));
-    for (int64_t i = 0, k = 0; i < b->count; i++) {
-        if (material_of(r, i) == material) {
-            b->log_ratio[i] = log(volume[k]);
-            memcpy(b->stress[i], stress[k++], sizeof b->stress[i]);
-        }
-    }
     return RP_OK;
 }
 
-// What the laws of their materials say of some particles, in the scratch batch: log_ratio, and in
-// its stress that of Kirchhoff. NAN where the material is not known.
+// What the laws of their materials say of some particles, in the scratch batch: log_ratio and
+// stress. NAN where the material is not known.
 static rp_result apply_law(rp_reader *r, int64_t first, int64_t count)
 {
     rp_batch *b = &r->scratch;
     const unsigned columns = law_columns(r);
+    rp_material_state state = {{NULL}};
     b->want = RP_READ_GROUP | RP_READ_STRAIN | RP_READ_RATIO | RP_READ_STRESS;
     RP_TRY(read_stored(r, first, count, b));
     RP_TRY(reserve_columns(r, columns));
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if ((columns >> c & 1) != 0 && has_column(r, rp_column_name(c), comps_of(r, c))) {
             RP_TRY(rp_frame_read(r->frame, rp_column_name(c), first, count, r->column[c]));
+            state.column[c] = r->column[c];
         }
     }
     for (int64_t i = 0; i < count; i++) {
@@ -303,10 +268,11 @@ static rp_result apply_law(rp_reader *r, int64_t first, int64_t count)
             b->stress[i][c] = NAN;
         }
     }
-    for (int m = 0; m < r->materials; m++) {
-        RP_TRY(ask_law(r, m));
-    }
-    return RP_OK;
+    RP_TRY(rp_mixture_ask(&r->mixture, b->material, &state, count, b->stress, b->log_ratio));
+    // what the frame keeps itself needs no law
+    return derived_named(r, "stress") == STRESS
+               ? RP_OK
+               : rp_frame_read(r->frame, "stress", first, count, b->stress[0]);
 }
 
 rp_result rp_reader_read(rp_reader *r, int64_t first, int64_t count, rp_batch *b)
@@ -316,14 +282,12 @@ rp_result rp_reader_read(rp_reader *r, int64_t first, int64_t count, rp_batch *b
     const rp_batch *law = &r->scratch;
     for (int64_t done = 0; done < count && (ratio || stress); done += RP_BATCH) {
         RP_TRY(apply_law(r, first + done, count - done < RP_BATCH ? count - done : RP_BATCH));
-        for (int64_t i = 0; i < law->count && ratio; i++) {
-            b->log_ratio[done + i] = law->log_ratio[i];
+        const size_t n = (size_t)law->count;
+        if (ratio) {
+            memcpy(b->log_ratio + done, law->log_ratio, n * sizeof *law->log_ratio);
         }
-        for (int64_t i = 0; i < law->count && stress; i++) {
-            const double over_j = exp(-law->log_ratio[i]);
-            for (int c = 0; c < 6; c++) {
-                b->stress[done + i][c] = law->stress[i][c] * over_j;
-            }
+        if (stress) {
+            memcpy(b->stress + done, law->stress, n * sizeof *law->stress);
         }
     }
     return RP_OK;
@@ -335,23 +299,118 @@ rp_result rp_reader_next(rp_reader *r, rp_batch *b)
     return rp_reader_read(r, b->next, left < RP_BATCH ? left : RP_BATCH, b);
 }
 
+// ---- columns ----
+
+static bool is_listed(const rp_reader *r, int k)
+{
+    return derived_named(r, derived[k].name) == k && rp_reader_has(r, RP_READ_STRESS);
+}
+
+int rp_reader_columns(const rp_reader *r)
+{
+    int columns = r->frame->info.columns;
+    for (int k = 0; k < DERIVED; k++) {
+        columns += is_listed(r, k);
+    }
+    return columns;
+}
+
+rp_result rp_reader_column(const rp_reader *r, int index, rp_frame_column_info *out)
+{
+    int left = index - r->frame->info.columns;
+    for (int k = 0; k < DERIVED && left >= 0; k++) {
+        if (is_listed(r, k) && left-- == 0) {
+            *out = derived[k];
+            return RP_OK;
+        }
+    }
+    return rp_frame_column(r->frame, index, out);
+}
+
+rp_result rp_reader_read_column(rp_reader *r, const char *name, int64_t first, int64_t count,
+                                double *out)
+{
+    const int k = derived_named(r, name), dim = r->frame->info.dimension;
+    if (k == DERIVED) {
+        return rp_frame_read(r->frame, name, first, count, out);
+    }
+    RP_TRY(rp_frame_check_rows(r->frame, first, count));
+    RP_TRY(rp_reader_need(r, RP_READ_STRESS, name));
+    for (int64_t done = 0; done < count; done += RP_BATCH) {
+        const int64_t n = count - done < RP_BATCH ? count - done : RP_BATCH;
+        RP_TRY(apply_law(r, first + done, n));
+        for (int64_t i = 0; i < n; i++) {
+            const double *stress = r->scratch.stress[i];
+            if (k == STRESS) {
+                memcpy(out + 6 * (done + i), stress, sizeof r->scratch.stress[i]);
+            } else {
+                out[done + i] = rp_pressure_of(stress, dim);
+            }
+        }
+    }
+    return RP_OK;
+}
+
+// The pressure of all particles onto nodes, each by its volume.
+static rp_result smooth_pressure(rp_reader *r)
+{
+    rp_batch b = {.want = RP_READ_POSITION | RP_READ_MASS | RP_READ_RATIO};
+    double *pressure = malloc(RP_BATCH * sizeof *pressure);
+    rp_result result = pressure != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "no memory for pressures");
+    rp_smooth_open(&r->smooth, r->frame->info.dimension, r->frame->info.dx);
+    while (result == RP_OK && (result = rp_reader_next(r, &b)) == RP_OK && b.count > 0) {
+        result = rp_reader_read_column(r, "pressure", b.first, b.count, pressure);
+        for (int64_t i = 0; i < b.count && result == RP_OK; i++) {
+            const bool matter = (b.flags[i] & (RP_PARTICLE_DOOMED | RP_PARTICLE_MASSLESS)) == 0;
+            const double volume = b.volume[i] > 0.0 ? b.volume[i] * exp(b.log_ratio[i]) : 1.0;
+            result = rp_smooth_add(&r->smooth, b.position[i], matter ? volume : 0.0, pressure[i]);
+        }
+    }
+    free(pressure);
+    rp_batch_free(&b);
+    r->smoothed = result == RP_OK;
+    if (!r->smoothed) {
+        rp_smooth_close(&r->smooth);
+    }
+    return result;
+}
+
 // ---- numbers by name ----
 
 typedef struct value {
-    enum { FROM_COLUMN, FROM_PRESSURE, FROM_MATERIAL, FROM_FIELD, FROM_SPECIES } from;
+    enum { FROM_COLUMN, FROM_SMOOTH, FROM_MATERIAL, FROM_FIELD, FROM_SPECIES } from;
     char column[64];
     int comps, comp; // of the column; -1: its length
     rp_value_info info;
 } value;
 
-// What stands behind the dot: x, y, z or a number; -1: none of these.
-static int component(const char *name, int comps)
+// What stands behind the dot: x, y, z of a vector, xx, yy and so on of a symmetric tensor, or a
+// number; -1: none of these.
+static int component(const char *name, int comps, bool tensor)
 {
+    static const char *const axes[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
+    static const char *const flat[] = {"xx", "yy", "xy"};
+    for (int k = 0; k < comps && tensor; k++) {
+        if (strcmp(name, comps == 6 ? axes[k] : flat[k]) == 0) {
+            return k;
+        }
+    }
     char *end;
-    const bool letter = name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0';
+    const bool letter = !tensor && name[0] >= 'x' && name[0] <= 'z' && name[1] == '\0';
     const bool digit = name[0] >= '0' && name[0] <= '9';
     const long number = letter ? name[0] - 'x' : strtol(name, &end, 10);
     return (letter || (digit && *end == '\0')) && number < comps ? (int)number : -1;
+}
+
+// Symmetric tensors of this many components: stress, and what laws keep.
+static bool is_tensor(const char *column, int comps)
+{
+    bool symmetric = strcmp(column, derived[STRESS].name) == 0;
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        symmetric = symmetric || (rp_column_table[c].comps == RP_SYMMETRIC &&
+                                  strcmp(rp_column_name(c), column) == 0);
+    }
+    return symmetric && (comps == 3 || comps == 6);
 }
 
 static bool find_column(const rp_reader *r, const char *name, value *v)
@@ -362,12 +421,18 @@ static bool find_column(const rp_reader *r, const char *name, value *v)
         return false;
     }
     memcpy(v->column, name, length);
-    const rp_frame_column_info *column = rp_frame_column_named(r->frame, v->column);
+    v->column[length] = '\0';
+    const int k = derived_named(r, v->column);
+    const rp_frame_column_info *column =
+        k < DERIVED ? &derived[k] : rp_frame_column_named(r->frame, v->column);
     if (column == NULL) {
         return false;
     }
     v->comps = column->comps;
-    v->comp = dot != NULL ? component(dot + 1, v->comps) : v->comps == 1 ? 0 : -1;
+    v->comp = dot != NULL     ? component(dot + 1, v->comps, is_tensor(v->column, v->comps))
+              : v->comps == 1 ? 0
+                              : -1;
+    v->info.needs |= k < DERIVED ? RP_READ_STRESS : 0;
     v->info.length = dot == NULL && v->comps > 1;
     memcpy(v->info.unit, column->unit, sizeof v->info.unit);
     return dot == NULL || v->comp >= 0;
@@ -381,9 +446,7 @@ static bool find_value(const rp_reader *r, const char *name, value *v)
     } words[] = {
         {"speed", "velocity", {.info = {.unit = "m/s", .needs = RP_READ_VELOCITY}}},
         {"height", "position.y", {.info = {.unit = "m", .needs = RP_READ_POSITION}}},
-        {"pressure",
-         NULL,
-         {.from = FROM_PRESSURE, .info = {.unit = "Pa", .needs = RP_READ_STRESS}}},
+        {"smooth_pressure", "pressure", {.from = FROM_SMOOTH, .info = {.unit = "Pa"}}},
         {"material", NULL, {FROM_MATERIAL, .info = {"1", RP_READ_GROUP, .names = true}}},
         {"body", NULL, {FROM_FIELD, .info = {"1", RP_READ_GROUP, .names = true}}},
         {"species", NULL, {FROM_SPECIES, .info = {"1", RP_READ_GROUP, .names = true}}},
@@ -413,7 +476,7 @@ const char *rp_reader_label(const rp_reader *r, const char *name, int number)
 {
     value v;
     const bool known = find_value(r, name, &v) && number >= 0;
-    return known && v.from == FROM_MATERIAL && number < r->materials
+    return known && v.from == FROM_MATERIAL && number < r->mixture.materials
                ? rp_record_material(r->record, number)->name
            : known && v.from == FROM_SPECIES ? rp_reader_species(r, number)
                                              : NULL;
@@ -424,13 +487,13 @@ static rp_result read_values(rp_reader *r, const value *v, int64_t first, int64_
                              double *rows, double *out)
 {
     rp_batch *b = &r->scratch;
-    const int d = r->frame->info.dimension;
     switch (v->from) {
-    case FROM_PRESSURE:
-        RP_TRY(apply_law(r, first, count));
+    case FROM_SMOOTH:
+        RP_TRY(r->smoothed ? RP_OK : smooth_pressure(r));
+        b->want = RP_READ_POSITION;
+        RP_TRY(read_stored(r, first, count, b));
         for (int64_t i = 0; i < count; i++) {
-            const double *t = b->stress[i];
-            out[i] = rp_pressure_of(t, d);
+            out[i] = rp_smooth_at(&r->smooth, b->position[i]);
         }
         return RP_OK;
     case FROM_MATERIAL:
@@ -445,7 +508,7 @@ static rp_result read_values(rp_reader *r, const value *v, int64_t first, int64_
         }
         return RP_OK;
     default:
-        RP_TRY(rp_frame_read(r->frame, v->column, first, count, v->comps == 1 ? out : rows));
+        RP_TRY(rp_reader_read_column(r, v->column, first, count, v->comps == 1 ? out : rows));
         for (int64_t i = 0; i < count && v->comps > 1; i++) {
             const double *x = rows + v->comps * i;
             double square = 0.0;
@@ -514,9 +577,13 @@ rp_result rp_reader_open(const char *path, const rp_record *record, rp_reader **
         rp_record_get_info(record, &info);
     }
     r->record = record;
-    r->materials = info.materials;
     rp_result result = rp_frame_open(path, &r->frame);
     result = result == RP_OK ? rp_frame_groups(r->frame, &r->group, &r->groups) : result;
+    result = result == RP_OK
+                 ? rp_mixture_open(&r->mixture,
+                                   info.materials > 0 ? rp_record_material(record, 0) : NULL,
+                                   info.materials, r->frame->info.dimension, RP_BATCH)
+                 : result;
     if (result != RP_OK) {
         rp_reader_close(r);
         return result;
@@ -534,7 +601,8 @@ void rp_reader_close(rp_reader *r)
         for (int c = 0; c < RP_COL_COUNT; c++) {
             free(r->column[c]);
         }
-        free(r->gathered);
+        rp_mixture_close(&r->mixture);
+        rp_smooth_close(&r->smooth);
         free(r);
     }
 }

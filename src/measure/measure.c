@@ -346,7 +346,13 @@ static void stress_of(const rp_swarm *c, int64_t i, double out[8])
 
 static rp_result measure_stress(measuring *m, rp_measured *out)
 {
-    return bin_means(m, 7, stress_of, out);
+    const int64_t first = out->rows;
+    RP_TRY(bin_means(m, 7, stress_of, out));
+    // a frame may keep stress without what it came from
+    for (int64_t r = first; r < out->rows && !rp_reader_has(m->reader, RP_READ_RATIO); r++) {
+        out->value[r * out->columns + rp_measured_column(out, "ln_J")] = NAN;
+    }
+    return RP_OK;
 }
 
 static void velocity_of(const rp_swarm *c, int64_t i, double out[8])

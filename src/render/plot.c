@@ -139,6 +139,10 @@ static rp_result read_dots(rp_reading *r, scatter *s)
 static rp_result read_scatter(const rp_quantity *q, rp_reading *r, scatter *s)
 {
     RP_TRY(rp_reader_need(r->reader, RP_READ_STRAIN, "plot: yield"));
+    if (q->yield == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "plot: yield needs the materials, which are in run.json of a run's folder");
+    }
     r->batch.want = RP_READ_GROUP;
     RP_TRY(choose_material(q, r, s));
     s->dot = malloc(DOTS * sizeof *s->dot);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[] = {"grains",   "speed", "pressure", "case",
-                                    "material", "body",  "height",   "id"};
+static const char *const words[] = {
+    "grains", "speed", "pressure", "smooth_pressure", "case", "material", "body", "height", "id"};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 // ---- choosing ----
@@ -22,8 +22,8 @@ static rp_result unknown(const char *name, const rp_reader *reader)
     for (int i = 0; i < WORDS; i++) {
         rp_nearest_try(&nearest, words[i]);
     }
-    for (int i = 0; i < rp_reader_info(reader)->columns && i < 64; i++) {
-        if (rp_frame_column(rp_reader_frame(reader), i, &column[i]) == RP_OK) {
+    for (int i = 0; i < rp_reader_columns(reader) && i < 64; i++) {
+        if (rp_reader_column(reader, i, &column[i]) == RP_OK) {
             rp_nearest_try(&nearest, column[i].name);
             const size_t used = strlen(list);
             snprintf(list + used, sizeof list - used, " %.63s", column[i].name);
@@ -34,16 +34,21 @@ static rp_result unknown(const char *name, const rp_reader *reader)
                        nearest.best);
     }
     return rp_fail(RP_ERR_ARGUMENT,
-                   "color: no quantity '%s'; want grains, speed, pressure, case, material, body, "
-                   "height, id or a column:%s",
+                   "color: no quantity '%s'; want grains, speed, pressure, smooth_pressure, case, "
+                   "material, body, height, id or a column:%s",
                    name, list);
 }
 
-// The cone of each material, to tell cases by.
+// The cone of each material, to tell cases by; none where no material is known.
 static rp_result take_cones(rp_quantity *q, const rp_reader *reader)
 {
-    rp_record_info info;
-    rp_record_get_info(q->record, &info);
+    rp_record_info info = {0};
+    if (q->record != NULL) {
+        rp_record_get_info(q->record, &info);
+    }
+    if (info.materials == 0) {
+        return RP_OK;
+    }
     q->yield = calloc((size_t)info.materials, sizeof *q->yield);
     if (q->yield == NULL) {
         return rp_fail(RP_ERR_MEMORY, "no memory for materials");
@@ -85,7 +90,7 @@ static void label(rp_quantity *q, const rp_reader *example)
 
 rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_reader *example)
 {
-    rp_value_info info = {"1", .needs = RP_READ_STRESS, .names = true}; // as a case has it
+    rp_value_info info = {"1", .needs = RP_READ_STRAIN, .names = true}; // as a case has it
     char who[80];
     name = name != NULL ? name : "grains";
     *q = (rp_quantity){.kind = RP_QUANTITY_GRAINS, .record = rp_reader_record(example)};
@@ -99,14 +104,21 @@ rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_reader *
         return unknown(name, example);
     }
     RP_TRY(rp_reader_need(example, info.needs, who));
+    // a diagram of pressures shows the cone too
+    if (q->is_case || strcmp(name, "pressure") == 0) {
+        RP_TRY(take_cones(q, example));
+    }
+    if (q->is_case && q->yield == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "%s needs the materials, which are in run.json of a run's folder", who);
+    }
     q->kind = info.names ? RP_QUANTITY_CLASSES : RP_QUANTITY_NUMBERS;
     q->length = info.length;
     snprintf(q->unit, sizeof q->unit, "%s", strcmp(info.unit, "1") != 0 ? info.unit : "");
     if (info.names) {
         label(q, example);
     }
-    // a diagram of pressures shows the cone too
-    return (info.needs & RP_READ_STRESS) != 0 ? take_cones(q, example) : RP_OK;
+    return RP_OK;
 }
 
 void rp_quantity_free(rp_quantity *q)

@@ -24,8 +24,8 @@ typedef struct rp_quantity {
     int materials;
 } rp_quantity;
 
-// @param name as a user writes it: grains, speed, pressure, case, material, body, height, id, a
-// column, or a component of one such as velocity.y
+// @param name as a user writes it: grains, speed, pressure, smooth_pressure, case, material, body,
+// height, id, a column, or a component of one such as velocity.y
 rp_result rp_quantity_choose(rp_quantity *q, const char *name, const rp_reader *example);
 void rp_quantity_free(rp_quantity *q);
 

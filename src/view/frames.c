@@ -556,15 +556,14 @@ static rp_result find_id(const opener *o, uint64_t id, int64_t *row)
 
 static rp_result describe_particle(const opener *o, int64_t row, json_t *columns)
 {
-    const rp_frame *frame = rp_reader_frame(o->reader);
-    for (int c = 0; c < o->info->columns; c++) {
+    for (int c = 0; c < rp_reader_columns(o->reader); c++) {
         rp_frame_column_info column;
         double value[16];
-        RP_TRY(rp_frame_column(frame, c, &column));
+        RP_TRY(rp_reader_column(o->reader, c, &column));
         if (column.comps > 16) {
             continue;
         }
-        RP_TRY(rp_frame_read(frame, column.name, row, 1, value));
+        RP_TRY(rp_reader_read_column(o->reader, column.name, row, 1, value));
         json_t *list = json_array();
         for (int k = 0; k < column.comps; k++) {
             json_array_append_new(list, rp_json_number(value[k]));

@@ -193,24 +193,22 @@ static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list
 static json_t *list_columns(const rp_watch *w)
 {
     char path[4400];
-    rp_frame *frame;
-    rp_frame_info info;
+    rp_reader *reader;
     json_t *list = json_array();
     if (w->last < 0 || rp_run_frame_path(w->folder, w->last, path, sizeof path) != RP_OK ||
-        !may_read(w, path) || rp_frame_open(path, &frame) != RP_OK) {
+        !may_read(w, path) || rp_reader_open(path, w->record, &reader) != RP_OK) {
         return list;
     }
-    rp_frame_get_info(frame, &info);
-    for (int i = 0; i < info.columns; i++) {
+    for (int i = 0; i < rp_reader_columns(reader); i++) {
         rp_frame_column_info column;
-        if (rp_frame_column(frame, i, &column) == RP_OK) {
+        if (rp_reader_column(reader, i, &column) == RP_OK) {
             json_array_append_new(
                 list, json_pack("{s:o, s:o, s:o, s:i}", "name", rp_json_text(column.name), "unit",
                                 rp_json_text(column.unit), "sentence",
                                 rp_json_text(column.sentence), "comps", column.comps));
         }
     }
-    rp_frame_close(frame);
+    rp_reader_close(reader);
     return list;
 }
 

@@ -262,6 +262,8 @@ const parts = {
     const id = await page.evaluate(() => repose.state.id), place = await page.evaluate(() => repose.stage.marked);
     assert.ok(Number.isInteger(id) && Math.abs(place[1] - 0.17) < 0.06, `${id} at ${place}`);
     assert.match(await page.textContent("#particle-state"), /velocity/);
+    assert.match(await page.textContent("#particle-state"), /stress, Pa/);
+    assert.match(await page.textContent("#particle-state"), /pressure/);
     await page.selectOption("#color", "case");
     await until(page, () => /yield case(I|II|III) /.test(document.getElementById("particle-state").textContent));
     await page.selectOption("#color", "grains");

@@ -45,8 +45,11 @@ def see(data):
     points = data.GetPointData()
     columns = {points.GetArrayName(i): [points.GetArray(i).GetTuple(k) for k in range(data.GetNumberOfPoints())]
                for i in range(points.GetNumberOfArrays())}
+    names = {points.GetArrayName(i): [points.GetArray(i).GetComponentName(k)
+                                      for k in range(points.GetArray(i).GetNumberOfComponents())]
+             for i in range(points.GetNumberOfArrays())}
     return {"position": [data.GetPoint(i) for i in range(data.GetNumberOfPoints())],
-            "cells": data.GetNumberOfCells(), "columns": columns}
+            "cells": data.GetNumberOfCells(), "columns": columns, "names": names}
 
 def blocks(data):
     if data.IsA("vtkMultiBlockDataSet"):
@@ -173,7 +176,8 @@ class Exports(unittest.TestCase):
         cls.repose("run", "scene.lua", "-o", "out", "--quiet")
         os.chmod(cls.folder.name, 0o755)
         for name in "vtp", "ply", "csv", "usda":
-            cls.repose("export", "out", "--to", name, "-o", name, "--columns", "volume_gain,strain")
+            cls.repose("export", "out", "--to", name, "-o", name, "--columns",
+                       "volume_gain,strain,stress,pressure,smooth_pressure,speed")
         frames = sorted(glob.glob(os.path.join(cls.folder.name, "out/frames/frame.*.hdf")))
         script = os.path.join(cls.folder.name, "look.py")
         with open(script, "w") as file:
@@ -225,6 +229,7 @@ class Exports(unittest.TestCase):
                 self.near([x[0] for x in block["columns"]["volume_gain"]],
                           [x[0] for x in self.truth[i]["columns"]["volume_gain"]])
                 self.assertEqual(len(block["columns"]["strain"][0]), 6)
+                self.assertEqual(block["names"]["stress"], ["xx", "yy", "zz", "xy", "xz", "yz"])
         self.assertEqual(len(pvd["seen"][2]), 2)  # colliders go along
         moved = max(p[1] for p in pvd["seen"][3][1]["position"])
         self.assertAlmostEqual(moved, 0.05 + 0.5 * self.times[3], 5)
@@ -261,7 +266,7 @@ class Exports(unittest.TestCase):
 
     def test_z_up_in_every_format(self):
         for name in "vtp", "csv", "usda":
-            self.repose("export", "out", "--to", name, "-o", name + "-z", "--up", "z", "--columns", "strain,volume_gain")
+            self.repose("export", "out", "--to", name, "-o", name + "-z", "--up", "z", "--columns", "strain,stress")
         seen, unturned = said("LOOK", "pvpython", self.script, self.at("vtp-z", "particles.pvd"),
                               self.at("vtp", "particles.pvd"))
         particles, colliders = seen["seen"][2]
@@ -270,9 +275,10 @@ class Exports(unittest.TestCase):
                   [i[0] for i in particles["columns"]["id"]])
         self.assertAlmostEqual(max(p[2] for p in colliders["position"]), 0.05 + 0.5 * self.times[2], 5)
         # a tensor turns from both sides: yy and zz change places, so do two of the others
-        for a, b in zip(particles["columns"]["strain"], unturned["seen"][2][0]["columns"]["strain"]):
-            self.near(sorted(map(abs, a)), sorted(map(abs, b)), 1e-7)
-            self.near(a[:3], (b[0], b[2], b[1]), 1e-7)
+        for name in "strain", "stress":
+            for a, b in zip(particles["columns"][name], unturned["seen"][2][0]["columns"][name]):
+                self.near(sorted(map(abs, a)), sorted(map(abs, b)), 1e-7)
+                self.near(a[:3], (b[0], b[2], b[1]), 1e-7)
         with open(self.at("csv-z", "particles.0003.csv")) as file:
             rows = list(csv.DictReader(file))
         self.same(3, [[float(r["x_m"]), float(r["z_m"]), -float(r["y_m"])] for r in rows],
@@ -310,10 +316,27 @@ class Exports(unittest.TestCase):
             rows = list(csv.DictReader(file))
         self.same(3, [[float(r[k]) for k in ("x_m", "y_m", "z_m")] for r in rows],
                   [[float(r[k]) for k in ("vx_m_s", "vy_m_s", "vz_m_s")] for r in rows], [r["id"] for r in rows])
-        self.assertIn("strain_5", rows[0])
+        self.check_stress(rows)
         self.assertAlmostEqual(sum(float(r["mass_kg"]) for r in rows), 2200 * 0.008, 4)
         with open(self.at("csv", "frames.csv")) as file:
             self.near([float(r["time_s"]) for r in csv.DictReader(file)], self.times, 1e-12)
+
+    def check_stress(self, rows):
+        """Cauchy's, of sand as the scene has it, compression negative; and what follows from it."""
+        young, poisson, heaviest = 3.537e5, 0.3, 0.0
+        lame, mu = young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))
+        for r in rows:
+            h = [float(r["strain_%d" % k]) for k in range(6)]
+            trace = sum(h[:3])
+            stress = [float(r["stress_%d_Pa" % k]) for k in range(6)]
+            self.near(stress, [(2 * mu * h[k] + (lame * trace if k < 3 else 0)) / math.exp(trace) for k in range(6)], 1e-5)
+            self.near([float(r["pressure_Pa"])], [-sum(stress[:3]) / 3], 1e-5)
+            self.near([float(r["speed_m_s"])], [math.hypot(*(float(r[k]) for k in ("vx_m_s", "vy_m_s", "vz_m_s")))])
+            heaviest = max(heaviest, float(r["pressure_Pa"]))
+        self.assertGreater(heaviest, 100)
+        smooth = [float(r["smooth_pressure_Pa"]) for r in rows]
+        self.assertLess(max(smooth), heaviest)
+        self.assertGreater(max(smooth), 0)
 
     def test_usd(self):
         python = usd_python()

@@ -248,11 +248,14 @@ class Serves(Case):
         scene = s.wait("scene")
         self.assertEqual(scene["title"], "Small heap")
         self.assertEqual(scene["params"]["angle"]["value"], 35)
+        listed = {c["name"]: (c["comps"], c["unit"]) for c in scene["columns"]}
+        self.assertEqual((listed["stress"], listed["pressure"]), ((6, "Pa"), (1, "Pa")))
         self.assertEqual(scene["params"]["soil"], {"value": "dry", "default": "dry", "choices": ["dry", "damp"], "note": ""})
         self.assertEqual(len(scene["data"]), sum(24 * c["vertices"] + 12 * c["triangles"] for c in scene["colliders"]))
         status = s.wait("status")
         self.assertEqual((status["state"], status["last"], status["frames"]), ("finished", 3, 3))
         self.assertIn("kinetic_J", s.wait("stats")["text"])
+        self.assertEqual(s.ask(1, "smooth_pressure")["colors"]["unit_name"], "Pa")
         frame = s.ask(2, "id")
         count = frame["count"]
         places = struct.unpack(f"<{3 * count}H", frame["data"][:6 * count])
@@ -263,6 +266,9 @@ class Serves(Case):
             s.send({"want": "follow", "frame": 2, "color": "speed", "id": ids[row]})
             columns = {c["name"]: c["values"] for c in s.wait("particle")["columns"]}
             self.assertEqual(columns["id"], [ids[row]])
+            stress, pressure = columns["stress"], columns["pressure"]
+            self.assertEqual(len(stress), 6)
+            self.assertAlmostEqual(pressure[0], -(stress[0] + stress[1]) / 2, delta=1e-9 + 1e-12 * abs(pressure[0]))
             for k in range(3):
                 got = frame["places"]["origin"][k] + frame["places"]["unit"][k] * places[3 * row + k]
                 self.assertAlmostEqual(got, columns["position"][k], delta=0.51 * frame["places"]["unit"][k])

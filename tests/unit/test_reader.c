@@ -292,7 +292,7 @@ static void those_that_are_dropped_leave_the_others_whole(void)
 // ---- stress ----
 
 // Catches a Lame factor, a lost J, components in the wrong order, another particle's material; and
-// pressure that is not that of the Kirchhoff stress over the axes there are.
+// pressure that is not that of the Cauchy stress over the axes there are.
 static void stress_is_hencky_over_the_volume_ratio(void)
 {
     for (int d = 2; d <= 3; d++) {
@@ -322,7 +322,7 @@ static void stress_is_hencky_over_the_volume_ratio(void)
             CHECK_NEAR(s[2] * j, 2.0 * mu[m] * (d == 3 ? e[2] : 0.0) + lambda[m] * trace, 1e-9);
             CHECK_NEAR(s[3] * j, 2.0 * mu[m] * e[d == 3 ? 3 : 2], 1e-9);
             CHECK_NEAR(s[5] * j, d == 3 ? 2.0 * mu[m] * e[5] : 0.0, 1e-9);
-            CHECK_NEAR(pressure[i], -(2.0 * mu[m] / d + lambda[m]) * trace, 1e-9);
+            CHECK_NEAR(pressure[i] * j, -(2.0 * mu[m] / d + lambda[m]) * trace, 1e-9);
         }
         free(h);
         free(pressure);
@@ -349,6 +349,161 @@ static void without_a_record_stress_is_not_known(void)
     rp_batch_free(&b);
     rp_reader_close(bare);
     unmake(&r);
+}
+
+static int find_listed(const rp_reader *reader, const char *name, rp_frame_column_info *out)
+{
+    int i = 0;
+    while (rp_reader_column(reader, i, out) == RP_OK && strcmp(out->name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+// Catches columns of stress that are not those of batches, and that are listed where nobody knows
+// them.
+static void stress_and_pressure_are_columns_behind_those_of_the_frame(void)
+{
+    for (int d = 2; d <= 3; d++) {
+        run r;
+        rp_batch b = {.want = RP_READ_STRESS};
+        rp_frame_column_info info;
+        rp_reader *bare;
+        check_context("%dD", d);
+        CHECK_HELPER(make(&r, d, RP_SINGLE, 4.0));
+        const int own = rp_reader_info(r.reader)->columns;
+        CHECK_EQUAL(rp_reader_columns(r.reader), own + 2);
+        CHECK_EQUAL(find_listed(r.reader, "stress", &info), own);
+        CHECK(info.comps == 6 && strcmp(info.unit, "Pa") == 0);
+        CHECK_EQUAL(find_listed(r.reader, "pressure", &info), own + 1);
+        CHECK_EQUAL(info.comps, 1);
+        CHECK_ERROR(rp_reader_column(r.reader, own + 2, &info), RP_ERR_ARGUMENT, "want column 0");
+        double(*stress)[6] = calloc((size_t)r.count, sizeof *stress);
+        double *pressure = calloc((size_t)r.count, sizeof *pressure);
+        CHECK_OK(rp_reader_read(r.reader, 0, r.count, &b));
+        CHECK_OK(rp_reader_read_column(r.reader, "stress", 0, r.count, stress[0]));
+        CHECK_OK(rp_reader_read_column(r.reader, "pressure", 3, r.count - 3, pressure + 3));
+        double most = 0.0;
+        for (int64_t i = 0; i < r.count; i++) {
+            const double *s = stress[i];
+            CHECK(memcmp(s, b.stress[i], sizeof b.stress[i]) == 0);
+            if (i >= 3) {
+                CHECK_NEAR(pressure[i], -(s[0] + s[1] + (d == 3 ? s[2] : 0.0)) / d, 1e-12);
+            }
+            most = fmax(most, fabs(s[3]));
+        }
+        CHECK(most > 0.0);
+        CHECK_ERROR(rp_reader_read_column(r.reader, "stress", 1, r.count, stress[0]),
+                    RP_ERR_ARGUMENT, "particles, want");
+        CHECK_OK(rp_reader_open(r.frame, NULL, &bare));
+        CHECK_EQUAL(rp_reader_columns(bare), own);
+        CHECK_ERROR(rp_reader_read_column(bare, "stress", 0, 1, stress[0]), RP_ERR_ARGUMENT,
+                    "stress needs the materials");
+        rp_reader_close(bare);
+        // a frame that keeps them, and nothing that they could come from
+        for (int64_t i = 0; i < r.count; i++) {
+            stress[i][4] = (double)i;
+            pressure[i] = 0.5 * (double)i;
+        }
+        frame_drop_column(r.frame, "strain");
+        CHECK_HELPER(reopen(&r));
+        CHECK_EQUAL(rp_reader_columns(r.reader), own - 1);
+        frame_put_column(r.frame, "stress", H5T_NATIVE_DOUBLE, 6, stress);
+        CHECK_HELPER(reopen(&r));
+        CHECK_EQUAL(rp_reader_columns(r.reader), own + 1); // pressure follows from it
+        CHECK(rp_reader_has(r.reader, RP_READ_STRESS) && !rp_reader_has(r.reader, RP_READ_RATIO));
+        CHECK_OK(rp_reader_read(r.reader, 0, r.count, &b));
+        CHECK(memcmp(b.stress, stress, (size_t)r.count * sizeof *stress) == 0);
+        frame_put_column(r.frame, "pressure", H5T_NATIVE_DOUBLE, 1, pressure);
+        CHECK_HELPER(reopen(&r));
+        CHECK_EQUAL(rp_reader_columns(r.reader), own + 1);
+        double two[2];
+        CHECK_OK(rp_reader_values(r.reader, "pressure", 4, 2, two));
+        CHECK(two[0] == 2.0 && two[1] == 2.5);
+        CHECK_OK(rp_reader_values(r.reader, "stress.xz", 4, 2, two));
+        CHECK(two[0] == 4.0 && two[1] == 5.0);
+        CHECK_OK(rp_reader_values(r.reader, "stress.4", 4, 2, two));
+        CHECK(two[0] == 4.0 && two[1] == 5.0);
+        double bin[16];
+        CHECK_OK(measure(&r, "stress", bin));
+        CHECK(isfinite(bin[3]) && isnan(bin[9])); // the volume is not known
+        free(stress);
+        free(pressure);
+        rp_batch_free(&b);
+        unmake(&r);
+    }
+}
+
+static double spline(double q)
+{
+    q = fabs(q);
+    return q < 0.5 ? 0.75 - q * q : q < 1.5 ? 0.5 * (1.5 - q) * (1.5 - q) : 0.0;
+}
+
+// Node after node and particle after particle.
+static double smooth_slowly(const rp_batch *b, const double *pressure, int64_t i, int d, double h)
+{
+    double weight = 0.0, sum = 0.0;
+    for (int k = 0; k < (d == 3 ? 125 : 25); k++) {
+        double node[3], w = 1.0;
+        for (int a = 0; a < d; a++) {
+            const int step = (a == 0 ? k : a == 1 ? k / 5 : k / 25) % 5 - 2;
+            node[a] = floor(b->position[i][a] / h) + step;
+            w *= spline(b->position[i][a] / h - node[a]);
+        }
+        for (int64_t p = 0; p < b->count && w > 0.0; p++) {
+            double own = b->flags[p] == 0 ? w * b->volume[p] * exp(b->log_ratio[p]) : 0.0;
+            for (int a = 0; a < d; a++) {
+                own *= spline(b->position[p][a] / h - node[a]);
+            }
+            weight += own;
+            sum += own * pressure[p];
+        }
+    }
+    return weight > 0.0 ? sum / weight : 0.0;
+}
+
+// Catches weights that are not those of the splines, blocks of nodes that are mixed up or below 0,
+// the dead that still count, and a mean that depends on how particles are read.
+static void smooth_pressure_is_the_mean_over_the_particles_around(void)
+{
+    for (int d = 2; d <= 3; d++) {
+        run r;
+        rp_batch b = {.want = RP_READ_POSITION | RP_READ_MASS | RP_READ_RATIO};
+        rp_value_info info;
+        check_context("%dD", d);
+        CHECK_HELPER(make(&r, d, RP_DOUBLE, d == 2 ? 9.0 : 5.0));
+        double *x = column(&r, "position");
+        for (int64_t i = 0; i < 3 * r.count; i++) {
+            x[i] -= i % 3 < d ? 0.1 : 0.0; // some below 0
+        }
+        x[3] = NAN;
+        CHECK_HELPER(overwrite(&r, "VTKHDF/Points", H5T_NATIVE_DOUBLE, x));
+        const double h = rp_reader_info(r.reader)->dx;
+        double *pressure = calloc((size_t)r.count, sizeof *pressure);
+        double *smooth = calloc((size_t)r.count, sizeof *smooth), few[2];
+        CHECK(rp_reader_knows(r.reader, "smooth_pressure", &info) && strcmp(info.unit, "Pa") == 0);
+        CHECK_OK(rp_reader_read(r.reader, 0, r.count, &b));
+        CHECK_OK(rp_reader_values(r.reader, "pressure", 0, r.count, pressure));
+        CHECK_OK(rp_reader_values(r.reader, "smooth_pressure", 0, r.count, smooth));
+        double spread = 0.0;
+        for (int64_t i = 0; i < r.count; i += 7) {
+            const double want = (b.flags[i] & RP_PARTICLE_NOWHERE) == 0
+                                    ? smooth_slowly(&b, pressure, i, d, h)
+                                    : 0.0;
+            CHECK_NEAR(smooth[i], want, 1e-9 * fabs(want) + 1e-9);
+            spread = fmax(spread, fabs(pressure[i] - smooth[i]));
+        }
+        CHECK(spread > 1.0);
+        CHECK_HELPER(reopen(&r));
+        CHECK_OK(rp_reader_values(r.reader, "smooth_pressure", 5, 2, few));
+        CHECK(memcmp(few, smooth + 5, sizeof few) == 0);
+        free(x);
+        free(pressure);
+        free(smooth);
+        rp_batch_free(&b);
+        unmake(&r);
+    }
 }
 
 // ---- numbers by name ----
@@ -378,8 +533,9 @@ static void check_value(const run *r, const char *name, const char *from, int co
 
 static void numbers_are_found_by_their_names(void)
 {
-    static const char *const unknown[] = {"velocity.w", "velocity.3",  "velocity.-1", "velocity.",
-                                          "sped",       "velocity.1x", "velocity.xx", ""};
+    static const char *const unknown[] = {
+        "velocity.w",  "velocity.3", "velocity.-1", "velocity.", "sped",     "velocity.1x",
+        "velocity.xx", "",           "strain.x",    "stress.zy", "stress.6", "smooth_pressure.x"};
     run r;
     rp_value_info info;
     CHECK_HELPER(make(&r, 3, RP_SINGLE, 3.0));
@@ -388,6 +544,7 @@ static void numbers_are_found_by_their_names(void)
     CHECK_HELPER(check_value(&r, "velocity.y", "velocity", 3, 1, "m/s"));
     CHECK_HELPER(check_value(&r, "height", "position", 3, 1, "m"));
     CHECK_HELPER(check_value(&r, "strain.5", "strain", 6, 5, "1"));
+    CHECK_HELPER(check_value(&r, "strain.xz", "strain", 6, 4, "1"));
     CHECK_HELPER(check_value(&r, "material", "material", 1, 0, "1"));
     CHECK_HELPER(check_value(&r, "id", "id", 1, 0, "1"));
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
@@ -523,6 +680,8 @@ TEST_MAIN(TEST(particles_are_what_columns_and_groups_say),
           TEST(what_a_particle_has_of_its_own_goes_before_its_group),
           TEST(those_that_are_dropped_leave_the_others_whole),
           TEST(stress_is_hencky_over_the_volume_ratio), TEST(without_a_record_stress_is_not_known),
+          TEST(stress_and_pressure_are_columns_behind_those_of_the_frame),
+          TEST(smooth_pressure_is_the_mean_over_the_particles_around),
           TEST(numbers_are_found_by_their_names),
           TEST(what_is_missing_is_neutral_and_can_be_asked_for),
           TEST(frames_without_velocity_and_strain_are_shown_exported_and_measured))

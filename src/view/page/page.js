@@ -256,10 +256,11 @@ function color_names() {
   const columns = state.scene?.columns ?? [], has = name => columns.some(c => c.name === name);
   const out = [["grains", "grains of sand"]];
   if (has("velocity")) out.push(["speed", "speed"]);
-  if (has("strain") && state.scene.materials.length) out.push(["pressure", "pressure"], ["case", "yield case"]);
+  if (has("pressure")) out.push(["pressure", "pressure"], ["smooth_pressure", "smooth pressure"]);
+  if (has("strain") && state.scene.materials.length) out.push(["case", "yield case"]);
   out.push(["height", "height"], ["material", "material"], ["body", "body"]);
   for (const c of columns) {
-    if (c.name === "material") continue;
+    if (["material", "pressure"].includes(c.name)) continue;
     if (c.comps > 1) out.push([c.name, `${c.name} (size)`]);
     else out.push([c.name, c.name]);
     for (let k = 0; c.comps > 1 && k < c.comps; k++)
@@ -269,8 +270,8 @@ function color_names() {
 }
 
 function component(column, k) {
-  const two = state.scene?.dimension === 2;
-  if (column.name === "strain") return (two ? ["xx", "yy", "xy"] : ["xx", "yy", "zz", "xy", "xz", "yz"])[k] ?? k;
+  if (["strain", "rate", "stress"].includes(column.name))
+    return (column.comps === 3 ? ["xx", "yy", "xy"] : ["xx", "yy", "zz", "xy", "xz", "yz"])[k] ?? k;
   if (column.comps <= 3) return "xyz"[k];
   const d = Math.round(Math.sqrt(column.comps));
   return d * d === column.comps ? "xyz"[Math.floor(k / d)] + "xyz"[k % d] : String(k);
