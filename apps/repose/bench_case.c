@@ -19,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const bench_state_name[BENCH_STATES] = {"initial", "collapsed", "spray", "scene"};
+const char *const bench_state_name[BENCH_STATES] = {"initial",  "collapsed", "spray",
+                                                    "touching", "apart",     "scene"};
 
 enum { COARSE_MOST = 50000 };
 static const double WIDTH = 0.1, COLLAPSE_TIME = 0.45; // [m], [s]
@@ -50,9 +51,12 @@ static rp_result heap_room(heap *h, int64_t count)
     return RP_OK;
 }
 
+enum { BLOCKS = 98, BLOCK_SIDE = 9 }; // particles along an edge
+
 static rp_result empty_world(const bench_case *c, double dx, rp_world **world, rp_material *sand)
 {
     rp_world_def def = rp_default_world_def();
+    def.fields = c->fields ? BLOCKS : 1;
     rp_material_def material = rp_default_sand_def();
     rp_plane_def ground = rp_default_plane_def();
     def.dx = dx;
@@ -176,6 +180,35 @@ static rp_result spray(const bench_case *c, rp_world **world)
     }
     result = result != RP_OK ? result : heap_world(c, &h, world);
     heap_free(&h);
+    return result != RP_OK ? result : run_to(*world, 0.0, 3);
+}
+
+// Blocks of four and a half cells, 7 x 7 x 2 of them, that drift. They do not feel each other: what
+// is timed is what fields cost.
+static rp_result blocks(const bench_case *c, rp_world **world)
+{
+    const double dx = 0.01, edge = 0.5 * dx * BLOCK_SIDE;
+    const double pitch = c->state == BENCH_APART ? 16.3 * dx : edge;
+    rp_points_def points = rp_default_points_def();
+    rp_result result = empty_world(c, dx, world, &points.material);
+    double position[BLOCK_SIDE * BLOCK_SIDE * BLOCK_SIDE][3], velocity[sizeof position / 24][3];
+    points.count = sizeof position / sizeof position[0];
+    points.position = &position[0][0];
+    points.velocity = &velocity[0][0];
+    points.volume = dx * dx * dx / 8.0;
+    for (int b = 0; b < BLOCKS && result == RP_OK; b++) {
+        for (int i = 0; i < (int)points.count; i++) {
+            const int at[3] = {i % BLOCK_SIDE, i / BLOCK_SIDE % BLOCK_SIDE,
+                               i / BLOCK_SIDE / BLOCK_SIDE};
+            const int block[3] = {b % 7, b / 49, b / 7 % 7};
+            for (int a = 0; a < 3; a++) {
+                position[i][a] = pitch * block[a] + 0.5 * dx * (at[a] + 0.5) + (a == 1 ? 3.0 : 0.0);
+                velocity[i][a] = 0.1 * (a + 1);
+            }
+        }
+        points.field = c->fields ? b : 0;
+        result = rp_world_add_points(*world, &points, NULL);
+    }
     return result != RP_OK ? result : run_to(*world, 0.0, 3);
 }
 
@@ -351,7 +384,9 @@ rp_result bench_run(const bench_case *c, bench_result *out)
     rp_result result = c->state == BENCH_COLLAPSED ? collapsed(c, &world)
                        : c->state == BENCH_SPRAY   ? spray(c, &world)
                        : c->state == BENCH_SCENE   ? scene_world(c, &scene, &world)
-                                                   : column(c, c->particles, &world, &dx);
+                       : c->state == BENCH_TOUCHING || c->state == BENCH_APART
+                           ? blocks(c, &world)
+                           : column(c, c->particles, &world, &dx);
     if (c->state == BENCH_INITIAL && result == RP_OK) {
         result = run_to(world, 0.0, 5);
     }

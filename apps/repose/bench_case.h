@@ -8,6 +8,8 @@ typedef enum bench_state {
     BENCH_INITIAL,   // a column that was just let go
     BENCH_COLLAPSED, // the heap that it becomes
     BENCH_SPRAY,     // grains far from each other: every one has a page to itself
+    BENCH_TOUCHING,  // 98 blocks side by side
+    BENCH_APART,     // ... far from each other
     BENCH_SCENE,     // a scene after its first frames
     BENCH_STATES,
 } bench_state;
@@ -26,6 +28,7 @@ typedef struct bench_case {
     int threads;
     const char *isa, *scene;
     int repeats;
+    bool fields; // each of the blocks has a velocity field of its own
 } bench_case;
 
 // Parts of an explicit step, in the order of rp_stats.stage.

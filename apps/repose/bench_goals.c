@@ -31,6 +31,18 @@ static const bench_done *scene_of(const bench_done *done, int count, const char 
     return NULL;
 }
 
+// ... and for blocks.
+static const bench_done *blocks_of(const bench_done *done, int count, bench_state state,
+                                   bool fields)
+{
+    for (int i = 0; i < count; i++) {
+        if (done[i].asked.state == state && done[i].asked.fields == fields) {
+            return &done[i];
+        }
+    }
+    return NULL;
+}
+
 // One line; what was not measured is left out.
 static void goal(const char *what, double measured, const char *unit, const char *sign, double want)
 {
@@ -107,6 +119,22 @@ void bench_print_goals(const bench_done *done, int count, int threads)
              fewest, largest);
     if (most > least) {
         goal(label, 100.0 * (most - least) / (most + least), "%", "<=", 15.0);
+    }
+    for (bench_state state = BENCH_TOUCHING; state <= BENCH_APART; state++) {
+        const bench_done *one = blocks_of(done, count, state, false),
+                         *many = blocks_of(done, count, state, true);
+        if (one != NULL && many != NULL) {
+            const bool touching = state == BENCH_TOUCHING;
+            goal(touching ? "98 fields that touch beside one field" : "98 fields apart beside one",
+                 many->found.cpu / one->found.cpu, "times", "<=", touching ? 1.5 : 1.05);
+            goal("  their memory", many->found.bytes_per_particle / one->found.bytes_per_particle,
+                 "times", "<=", 2.0);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (done[i].asked.state == BENCH_SPRAY && done[i].asked.threads == 1) {
+            goal("a thousand grains that fly alone", 1e3 * done[i].found.step, "ms", "<=", 5.0);
+        }
     }
     goal("hourglass beside a heap of its size, spline gradients",
          100.0 * rate(scene_of(done, count, "hourglass")) / rate(small), "%", ">=", 70.0);

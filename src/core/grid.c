@@ -12,16 +12,31 @@ typedef struct slot {
     uint16_t field;
 } slot;
 
-void rp_grid_init(rp_grid *grid, const rp_layout *layout, int channels, const rp_allocator *a)
+void rp_grid_init(rp_grid *grid, const rp_layout *layout,
+                  const rp_channel channel[RP_CHANNEL_LIMIT], const rp_allocator *a)
 {
-    *grid = (rp_grid){.layout = *layout, .allocator = a, .channels = channels};
+    *grid = (rp_grid){.layout = *layout, .allocator = a};
+    memcpy(grid->channel, channel, sizeof grid->channel);
+}
+
+void rp_grid_let_scatter(rp_grid *grid, int set, const char *species, bool has_mass)
+{
+    grid->scatters[set] = 0;
+    for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
+        const char *from = grid->channel[c].from;
+        const bool all = from != NULL && strcmp(from, RP_FROM_ALL_WITH_MASS) == 0;
+        if (rp_grid_has(grid, c) && from != NULL && (all ? has_mass : strcmp(from, species) == 0)) {
+            grid->scatters[set] |= 1u << c;
+        }
+    }
 }
 
 void rp_grid_free(rp_grid *grid)
 {
     rp_buffer_free(&grid->page_buffer, grid->allocator);
+    rp_buffer_free(&grid->block_buffer, grid->allocator);
     rp_buffer_free(&grid->table, grid->allocator);
-    for (int c = 0; c < RP_CH_COUNT; c++) {
+    for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
         rp_buffer_free(&grid->node[c], grid->allocator);
     }
     for (int s = 0; s < RP_SET_LIMIT; s++) {
@@ -32,8 +47,8 @@ void rp_grid_free(rp_grid *grid)
 
 size_t rp_grid_bytes(const rp_grid *grid)
 {
-    size_t bytes = grid->page_buffer.bytes + grid->table.bytes;
-    for (int c = 0; c < RP_CH_COUNT; c++) {
+    size_t bytes = grid->page_buffer.bytes + grid->block_buffer.bytes + grid->table.bytes;
+    for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
         bytes += grid->node[c].bytes;
     }
     for (int s = 0; s < RP_SET_LIMIT; s++) {
@@ -87,15 +102,19 @@ static void table_set(const rp_grid *grid, uint64_t key, uint16_t field, uint32_
     *table_at(grid, key, field) = (slot){.key = key, .field = field, .index = index};
 }
 
-// The block at the n-th place around another; false where 2D has none.
-static bool near_block(const rp_layout *l, const int32_t block[3], int n, int32_t out[3])
+// The block at the n-th place around a page; false where its particles do not get before the next
+// sort. The arena's nodes 1 to `cells` are those of the page's own block.
+static bool near_block(const rp_layout *l, const rp_page *page, int n, int32_t out[3])
 {
     rp_near_offset(n, out);
-    if (l->dim == 2 && out[2] != 0) {
-        return false;
-    }
     for (int a = 0; a < 3; a++) {
-        out[a] += block[a];
+        const bool reached = out[a] < 0   ? page->reach_lo[a] == 0
+                             : out[a] > 0 ? page->reach_hi[a] > 1 + l->cells[a]
+                                          : true;
+        if (!reached || (a >= l->dim && out[a] != 0)) {
+            return false;
+        }
+        out[a] += page->block[a];
     }
     rp_block_wrap(l, out);
     return true;
@@ -124,7 +143,7 @@ static rp_result collect_pages(rp_grid *grid, const rp_set *set, int sets)
             const rp_page *page = &rp_set_page(&set[s])[p];
             for (int n = 0; n < RP_NEAR; n++) {
                 int32_t block[3];
-                if (!near_block(l, page->block, n, block)) {
+                if (!near_block(l, page, n, block)) {
                     continue;
                 }
                 const uint64_t key = rp_block_key(block);
@@ -153,6 +172,22 @@ static rp_result collect_pages(rp_grid *grid, const rp_set *set, int sets)
     return RP_OK;
 }
 
+// Runs of pages in one block.
+static rp_result list_blocks(rp_grid *grid)
+{
+    RP_TRY(reserve(grid, &grid->block_buffer, (size_t)grid->pages * sizeof(rp_node_block),
+                   "blocks of node pages"));
+    rp_node_block *block = grid->block_buffer.data;
+    grid->blocks = 0;
+    for (rp_local p = 0; p < grid->pages; p++) {
+        if (p == 0 || rp_grid_page(grid)[p].key != rp_grid_page(grid)[p - 1].key) {
+            block[grid->blocks++] = (rp_node_block){.first = p};
+        }
+        block[grid->blocks - 1].count++;
+    }
+    return RP_OK;
+}
+
 // Who scatters to whom, in both directions.
 static void link_pages(rp_grid *grid, rp_set *set, int index)
 {
@@ -166,9 +201,9 @@ static void link_pages(rp_grid *grid, rp_set *set, int index)
         for (int n = 0; n < RP_NEAR; n++) {
             int32_t block[3];
             page->near[n] = RP_NO_PAGE;
-            if (near_block(l, page->block, n, block)) {
+            if (near_block(l, page, n, block)) {
                 page->near[n] = table_find(grid, rp_block_key(block), page->field);
-                if (rp_set_has_mass(set)) {
+                if (grid->scatters[index] != 0) {
                     // seen from there, this page lies on the opposite side
                     source[(size_t)page->near[n] * RP_NEAR + (size_t)(RP_NEAR - 1 - n)] =
                         (uint32_t)p;
@@ -179,10 +214,11 @@ static void link_pages(rp_grid *grid, rp_set *set, int index)
 }
 
 // Bytes of what the build makes room for.
-static size_t node_bytes(const rp_grid *grid)
+static size_t node_bytes(const rp_grid *grid, int channel)
 {
     const rp_layout *l = &grid->layout;
-    return (size_t)grid->pages * l->nodes * RP_QUAD * rp_real_bytes(l);
+    return (size_t)grid->pages * (size_t)l->nodes * (size_t)grid->channel[channel].comps *
+           (size_t)rp_real_bytes(l);
 }
 
 static size_t link_bytes(const rp_grid *grid)
@@ -190,23 +226,38 @@ static size_t link_bytes(const rp_grid *grid)
     return (size_t)grid->pages * RP_NEAR * sizeof(uint32_t);
 }
 
-static size_t arena_bytes(const rp_grid *grid, const rp_set *set)
+// Lays the arenas of a set one after the other, channel by channel. In front of all lies room for
+// the planes that the first page has not: rp_grid_arena() may point there.
+static size_t lay_arenas(rp_grid *grid, rp_set *set, int index)
 {
     const rp_layout *l = &grid->layout;
-    const size_t page = (size_t)grid->channels * l->arena_reals * rp_real_bytes(l);
-    return rp_set_has_mass(set) ? (size_t)set->pages * page : 0;
+    size_t nodes = (size_t)l->arena_nodes, numbers = 0;
+    for (rp_local p = 0; p < set->pages; p++) {
+        rp_page *page = &rp_set_page(set)[p];
+        page->arena = (uint32_t)nodes;
+        nodes += rp_page_arena_nodes(l, page);
+    }
+    for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
+        grid->arena_at[index][c] = numbers;
+        if (grid->scatters[index] >> c & 1) {
+            numbers += nodes * (size_t)grid->channel[c].comps;
+        }
+    }
+    return numbers * (size_t)rp_real_bytes(l);
 }
 
-rp_result rp_grid_measure(rp_grid *grid, const rp_set *set, int sets, rp_local *pages,
-                          size_t *bytes)
+rp_result rp_grid_measure(rp_grid *grid, rp_set *set, int sets, rp_local *pages, size_t *bytes)
 {
     grid->pages = 0;
     const rp_result result = collect_pages(grid, set, sets);
     *pages = grid->pages;
-    *bytes = grid->table_size * sizeof(slot) + (size_t)grid->pages * sizeof(rp_node_page) +
-             (size_t)grid->channels * node_bytes(grid);
+    *bytes = grid->table_size * sizeof(slot) +
+             (size_t)grid->pages * (sizeof(rp_node_page) + sizeof(rp_node_block));
+    for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
+        *bytes += node_bytes(grid, c);
+    }
     for (int s = 0; s < sets; s++) {
-        *bytes += link_bytes(grid) + arena_bytes(grid, &set[s]);
+        *bytes += link_bytes(grid) + lay_arenas(grid, &set[s], s);
     }
     grid->pages = 0;
     return result;
@@ -216,18 +267,23 @@ rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
 {
     grid->pages = 0;
     grid->builds++;
+    for (int s = 0; s < sets; s++) {
+        rp_set_find_reach(&set[s]);
+    }
     rp_result result = collect_pages(grid, set, sets);
-    for (int c = 0; c < grid->channels && result == RP_OK; c++) {
-        result = reserve(grid, &grid->node[c], node_bytes(grid), "grid nodes");
+    result = result == RP_OK ? list_blocks(grid) : result;
+    for (int c = 0; c < RP_CHANNEL_LIMIT && result == RP_OK; c++) {
+        result = reserve(grid, &grid->node[c], node_bytes(grid, c), "grid nodes");
     }
     for (int s = 0; s < sets && result == RP_OK; s++) {
         result = reserve(grid, &grid->source[s], link_bytes(grid), "neighbours of node pages");
         if (result == RP_OK) {
-            result = reserve(grid, &grid->arena[s], arena_bytes(grid, &set[s]), "page arenas");
+            const size_t bytes = lay_arenas(grid, &set[s], s);
+            result = reserve(grid, &grid->arena[s], bytes, "page arenas");
         }
     }
     if (result != RP_OK) {
-        grid->pages = 0;
+        grid->pages = grid->blocks = 0;
         return result;
     }
     for (int s = 0; s < sets; s++) {

@@ -3,18 +3,35 @@
 //
 // A particle page scatters into its private arena; the grid pass adds up, for every node page, the
 // arenas around it in the order of the neighbours. No atomics, and the same sums for any number of
-// threads. A channel is four numbers per node, in arenas and in node pages alike.
+// threads. Both follow what particles can reach before the next sort (rp_set_find_reach()): a grain
+// that flies alone has a few node pages around it and a slice of an arena, not 27 and a whole one.
+//
+// A channel is some numbers at every node. Those that particles scatter into have arenas; others
+// are the solver's own. The list of channels belongs to the method (rp_needs).
 #pragma once
 
 #include "core/set.h"
 
-typedef enum rp_channel_id {
+enum {
+    RP_SET_LIMIT = 8,      // particle sets on one grid
+    RP_CHANNEL_LIMIT = 16, // channels of one grid
+};
+
+// The channels that kernels know. Others are numbered from RP_CH_OWN on by the method that has
+// them; one without components is not there.
+enum {
     RP_CH_MOMENTUM, // momentum and mass; after the grid update velocity and mass
     RP_CH_IMPULSE, // impulse of internal forces apart; after the grid update the change of velocity
-    RP_CH_COUNT,
-} rp_channel_id;
+    RP_CH_OWN,
+};
+#define RP_FROM_ALL_WITH_MASS "*"
 
-enum { RP_SET_LIMIT = 8 }; // particle sets on one grid
+typedef struct rp_channel {
+    const char *name;
+    int comps; // numbers a node has: RP_QUAD for what the transfers of momentum read and write
+    // who scatters into it: a species by name, RP_FROM_ALL_WITH_MASS, or NULL: nobody does
+    const char *from;
+} rp_channel;
 
 typedef struct rp_node_page {
     uint64_t key;
@@ -22,50 +39,78 @@ typedef struct rp_node_page {
     uint16_t field;
 } rp_node_page;
 
+// Node pages that share a block, one for each field that reaches it: what contact between bodies
+// and drag between species walk.
+typedef struct rp_node_block {
+    rp_local first, count;
+} rp_node_block;
+
 typedef struct rp_grid {
     rp_layout layout;
     const rp_allocator *allocator;
-    int channels; // in use, of rp_channel_id
-    rp_local pages;
+    rp_channel channel[RP_CHANNEL_LIMIT];
+    unsigned scatters[RP_SET_LIMIT]; // by set: the channels it scatters into, 1u << channel
+    rp_local pages, blocks;
     uint64_t builds; // counts rp_grid_build(): another number, other pages
-    rp_buffer page_buffer;
-    rp_buffer node[RP_CH_COUNT];    // [page][node][4]
+    rp_buffer page_buffer, block_buffer;
+    rp_buffer node[RP_CHANNEL_LIMIT]; // [page][node][comps]
     rp_buffer source[RP_SET_LIMIT]; // per set: [page][RP_NEAR] particle pages around, or RP_NO_PAGE
     rp_buffer table;                // open addressing: (key, field) -> index
     size_t table_size;
-    rp_buffer
-        arena[RP_SET_LIMIT]; // per set: [page][channel][arena_reals]; also scratch of the sort
+    rp_buffer arena[RP_SET_LIMIT]; // per set: [channel][node][comps]; also scratch of the sort
+    size_t arena_at[RP_SET_LIMIT][RP_CHANNEL_LIMIT]; // where a channel's arenas begin [numbers]
 } rp_grid;
 
-void rp_grid_init(rp_grid *grid, const rp_layout *layout, int channels, const rp_allocator *a);
+void rp_grid_init(rp_grid *grid, const rp_layout *layout,
+                  const rp_channel channel[RP_CHANNEL_LIMIT], const rp_allocator *a);
 void rp_grid_free(rp_grid *grid);
+// Let a set scatter into the channels that are for a species of this name. Before the first build.
+void rp_grid_let_scatter(rp_grid *grid, int set, const char *species, bool has_mass);
 
 static inline rp_node_page *rp_grid_page(const rp_grid *grid) { return grid->page_buffer.data; }
+static inline const rp_node_block *rp_grid_block(const rp_grid *grid)
+{
+    return grid->block_buffer.data;
+}
 static inline const uint32_t *rp_grid_source(const rp_grid *grid, int set, rp_local page)
 {
     return (const uint32_t *)grid->source[set].data + (size_t)page * RP_NEAR;
 }
-static inline void *rp_grid_nodes(const rp_grid *grid, rp_channel_id channel, rp_local page)
+static inline void *rp_grid_nodes(const rp_grid *grid, int channel, rp_local page)
 {
-    return (char *)grid->node[channel].data +
-           (size_t)page * grid->layout.nodes * RP_QUAD * rp_real_bytes(&grid->layout);
+    return (char *)grid->node[channel].data + (size_t)page * (size_t)grid->layout.nodes *
+                                                  (size_t)grid->channel[channel].comps *
+                                                  (size_t)rp_real_bytes(&grid->layout);
 }
-static inline void *rp_grid_arena(const rp_grid *grid, int set, rp_local page,
-                                  rp_channel_id channel)
+static inline bool rp_grid_has(const rp_grid *grid, int channel)
 {
-    return (char *)grid->arena[set].data + ((size_t)page * grid->channels + channel) *
-                                               grid->layout.arena_reals *
-                                               rp_real_bytes(&grid->layout);
+    return grid->channel[channel].comps > 0;
+}
+// Node 0 of a page's arena of one channel. Only the planes from reach_lo[0] to reach_hi[0] of the
+// page are there, so that this may point before its first byte, but never before the buffer's.
+static inline void *rp_grid_arena(const rp_grid *grid, int set, const rp_page *page, int channel)
+{
+    const size_t comps = (size_t)grid->channel[channel].comps;
+    const size_t skipped =
+        (size_t)page->reach_lo[0] * (size_t)(grid->layout.arena[1] * grid->layout.arena[2]);
+    return (char *)grid->arena[set].data +
+           (grid->arena_at[set][channel] + (page->arena - skipped) * comps) *
+               (size_t)rp_real_bytes(&grid->layout);
+}
+// How many of its nodes there are, the overhang among them.
+static inline size_t rp_page_arena_nodes(const rp_layout *l, const rp_page *page)
+{
+    return (size_t)(page->reach_hi[0] - page->reach_lo[0]) * (size_t)(l->arena[1] * l->arena[2]) +
+           RP_ARENA_OVERHANG;
 }
 
 // Node pages for the current pages of these sets, their neighbours, room for arenas; fills in
-// near[] of the particle pages. Call after any of the sets was sorted.
+// near[], reach and arena of the particle pages. Call after any of the sets was sorted.
 // @return on failure the grid is empty and must be built again
 rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets);
 
-// What rp_grid_build() would need for these pages, without making room for it: node pages, and the
-// bytes that a step will use.
-rp_result rp_grid_measure(rp_grid *grid, const rp_set *set, int sets, rp_local *pages,
-                          size_t *bytes);
+// What rp_grid_build() would need for these pages, whose reach is known, without making room for
+// it: node pages, and the bytes that a step will use.
+rp_result rp_grid_measure(rp_grid *grid, rp_set *set, int sets, rp_local *pages, size_t *bytes);
 
 size_t rp_grid_bytes(const rp_grid *grid);

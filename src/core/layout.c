@@ -13,18 +13,15 @@ rp_layout rp_layout_make(const rp_world_def *def)
         .h = def->dx,
         .shift = 0.5 * (def->order - 1),
         .nodes = 1,
-        .arena_reals = RP_QUAD,
+        .arena_nodes = 1,
     };
     for (int a = 0; a < 3; a++) {
         l.cells[a] = RP_BLOCK_CELLS(l.dim, a);
         l.arena[a] = RP_ARENA_NODES(l.dim, l.order, a);
         l.period[a] = a < l.dim ? def->period[a] / l.cells[a] : 0;
         l.nodes *= l.cells[a];
-        l.arena_reals *= l.arena[a];
+        l.arena_nodes *= l.arena[a];
     }
-    // a row is read and written in whole vectors, so the last one hangs over by up to three nodes;
-    // then whole cache lines
-    l.arena_reals = (l.arena_reals + 4 * RP_QUAD + 15) / 16 * 16;
     return l;
 }
 

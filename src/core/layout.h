@@ -22,8 +22,9 @@ typedef int64_t rp_global; // counts things over all ranks
 enum {
     RP_NEAR = 27, // a block and its neighbours, in 2D the nine in the middle plane are used
     RP_NEAR_SELF = 13,
-    RP_QUAD = 4,        // numbers a node keeps per channel: a vector and a scalar, also in 2D
-    RP_FIXED_BITS = 26, // single precision keeps positions in units of 2^-26 cell
+    RP_QUAD = 4,           // numbers a node keeps per channel: a vector and a scalar, also in 2D
+    RP_FIXED_BITS = 26,    // single precision keeps positions in units of 2^-26 cell
+    RP_ARENA_OVERHANG = 4, // nodes past the last row of an arena: rows are written in whole vectors
 };
 
 // Cells along each axis of a block, as constants for kernels. 8 x 8 x 4 was 19 % faster than 4^3 in
@@ -43,7 +44,7 @@ typedef struct rp_layout {
     int32_t cells[3];    // of a block
     int32_t arena[3];    // nodes along each axis of an arena
     int32_t nodes;       // in a block, all axes
-    int32_t arena_reals; // numbers in one channel of an arena, padded for the last row's overhang
+    int32_t arena_nodes; // in an arena, all axes
     int32_t period[3];   // blocks after which space repeats; 0 for an open axis
 } rp_layout;
 

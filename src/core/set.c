@@ -244,3 +244,61 @@ int rp_compare_ids(const void *a, const void *b)
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
+
+// A particle may move one cell to either side before the next sort, and its stencil begins at its
+// cell; the arena begins one cell before the block. What a sort left on the far face of its block
+// has used up nothing of its cell yet (RP_TRAVEL_LIMIT).
+void rp_page_reach(rp_page *page, const rp_layout *l, const int32_t least[3], const int32_t most[3])
+{
+    for (int a = 0; a < 3; a++) {
+        const int32_t lo = least[a] < 0 ? 0 : least[a], hi = most[a] + l->order + 3;
+        page->reach_lo[a] = (uint8_t)(a < l->dim ? lo : 0);
+        page->reach_hi[a] = (uint8_t)(a < l->dim && hi < l->arena[a] ? hi : l->arena[a]);
+    }
+}
+
+// The cells that a page's particles are in along one axis. Whole tiles at a time, sixteen lanes
+// beside each other: the sort waits for it.
+static void cells_of_page(const rp_set *set, const rp_page *page, int axis, int32_t *least,
+                          int32_t *most)
+{
+    const rp_local whole = page->count / RP_LANES * RP_LANES;
+    *least = set->layout.cells[axis];
+    *most = 0;
+    if (set->layout.precision == RP_SINGLE && whole > 0) {
+        int32_t lo[RP_LANES], hi[RP_LANES];
+        memcpy(lo, rp_set_at(set, RP_COL_POSITION, page->first, axis), sizeof lo);
+        memcpy(hi, lo, sizeof hi);
+        for (rp_local slot = page->first; slot < page->first + whole; slot += RP_LANES) {
+            const int32_t *x = rp_set_at(set, RP_COL_POSITION, slot, axis);
+            for (int i = 0; i < RP_LANES; i++) {
+                lo[i] = x[i] < lo[i] ? x[i] : lo[i];
+                hi[i] = x[i] > hi[i] ? x[i] : hi[i];
+            }
+        }
+        for (int i = 0; i < RP_LANES; i++) {
+            lo[i] >>= RP_FIXED_BITS;
+            hi[i] >>= RP_FIXED_BITS;
+            *least = lo[i] < *least ? lo[i] : *least;
+            *most = hi[i] > *most ? hi[i] : *most;
+        }
+    }
+    const rp_local rest = set->layout.precision == RP_SINGLE ? whole : 0;
+    for (rp_local slot = page->first + rest; slot < page->first + page->count; slot++) {
+        const int32_t cell = rp_set_cell(set, slot, axis);
+        *least = cell < *least ? cell : *least;
+        *most = cell > *most ? cell : *most;
+    }
+}
+
+void rp_set_find_reach(rp_set *set)
+{
+    for (rp_local p = 0; p < set->pages; p++) {
+        rp_page *page = &rp_set_page(set)[p];
+        int32_t least[3] = {0}, most[3] = {0};
+        for (int a = 0; a < set->layout.dim; a++) {
+            cells_of_page(set, page, a, &least[a], &most[a]);
+        }
+        rp_page_reach(page, &set->layout, least, most);
+    }
+}

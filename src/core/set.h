@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "core/columns.h"
 
+#include <math.h>
+
 // Constant per source of particles: a u16 column replaces mass, volume, material and field.
 typedef struct rp_group {
     uint16_t material, field;
@@ -29,7 +31,11 @@ typedef struct rp_page {
     int32_t block[3];
     uint16_t field, flags;
     rp_local first, count;  // slots; first is a multiple of RP_LANES
-    uint32_t near[RP_NEAR]; // node pages around, the same field's; periodic wrap lives here
+    uint32_t near[RP_NEAR]; // node pages around, the same field's, or RP_NO_PAGE where no particle
+                            // gets before the next sort; periodic wrap lives here
+    // nodes of the page's arena that its particles can reach before the next sort, [lo, hi)
+    uint8_t reach_lo[3], reach_hi[3];
+    uint32_t arena; // where in the set's arenas its nodes begin
 } rp_page;
 
 typedef struct rp_column {
@@ -92,6 +98,16 @@ double rp_set_value(const rp_set *set, rp_column_id column, rp_local slot, int c
 // @param page NULL: a birth, `slot` is its place in the inbox
 void rp_set_measure(const rp_set *set, const rp_page *page, rp_local slot, double *mass,
                     double *volume);
+// The cell of a particle along one axis, relative to its page; 1000 where it is nowhere near.
+static inline int32_t rp_set_cell(const rp_set *set, rp_local slot, int axis)
+{
+    const void *at = rp_set_at(set, RP_COL_POSITION, slot, axis);
+    if (set->layout.precision == RP_SINGLE) {
+        return *(const int32_t *)at >> RP_FIXED_BITS;
+    }
+    const double x = floor(*(const double *)at);
+    return x > -1e3 && x < 1e3 ? (int32_t)x : 1000; // NaN too
+}
 // Put a particle of a page somewhere else [m]. Whoever does it sees to the set's travel.
 void rp_set_move(const rp_set *set, const rp_page *page, rp_local slot, const double x[3]);
 
@@ -146,6 +162,13 @@ enum { RP_SORT_BIRTH_BYTES = 64 };
 // @param scratch reserved here and free for others after the call
 // @return on failure the set is as it was
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads);
+
+// Look how far the particles of each page reach. Call after a sort or a restore; a sort ends the
+// word of it.
+void rp_set_find_reach(rp_set *set);
+// The same for one page, from the cells that its particles are in now, least and largest.
+void rp_page_reach(rp_page *page, const rp_layout *l, const int32_t least[3],
+                   const int32_t most[3]);
 
 // Look which pages hold several groups. The sort does it; whoever else writes pages must, too.
 void rp_set_mark_mixed(rp_set *set);

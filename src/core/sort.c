@@ -65,17 +65,6 @@ typedef struct sorter {
 
 static int32_t floor_div(int32_t a, int32_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-// The cell of a stored position along one axis, clamped to what a code can tell.
-static int32_t stored_cell(const rp_set *set, rp_local slot, int axis)
-{
-    const void *at = rp_set_at(set, RP_COL_POSITION, slot, axis);
-    if (set->layout.precision == RP_SINGLE) {
-        return *(const int32_t *)at >> RP_FIXED_BITS;
-    }
-    const double x = floor(*(const double *)at);
-    return x > -1e3 && x < 1e3 ? (int32_t)x : 1000; // NaN too
-}
-
 static void code_offset(int code, int32_t offset[3])
 {
     offset[0] = code / (SPAN * SPAN) - REACH;
@@ -95,7 +84,7 @@ static void code_page(void *ctx, int64_t i, int thread)
         int code = 0;
         for (int a = 0; a < 3; a++) {
             const int32_t offset = a < set->layout.dim
-                                       ? floor_div(stored_cell(set, slot, a), set->layout.cells[a])
+                                       ? floor_div(rp_set_cell(set, slot, a), set->layout.cells[a])
                                        : 0;
             if (offset < -REACH || offset > REACH) {
                 code = CODE_LOST;

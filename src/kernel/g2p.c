@@ -18,7 +18,7 @@
 enum { VALUE, MOMENT, SLOPE = 4, QUADS_AFFINE = 4, QUADS_SPLINE = 8 };
 
 typedef struct local_arena {
-    _Alignas(64) real node[ARENA_NODES * RP_QUAD + 4 * RP_QUAD];
+    _Alignas(64) real node[(ARENA_NODES + RP_ARENA_OVERHANG) * RP_QUAD];
 } local_arena;
 
 // Rows of `nodes` nodes, a constant where this is called, so that a row is a few moves.
@@ -26,23 +26,24 @@ RP_INLINE void copy_rows(const overlap *o, int nodes, const real *from, real *to
 {
     FOR_OVERLAP(*o, x, y)
     {
-        memcpy(to + overlap_in_arena(o, x, y), from + overlap_in_block(o, x, y),
+        memcpy(to + overlap_in_arena(o, x, y) * RP_QUAD, from + overlap_in_block(o, x, y) * RP_QUAD,
                sizeof(real) * (size_t)nodes * RP_QUAD);
     }
 }
 
-static void load_arena(const rp_grid *grid, rp_channel_id channel, const rp_page *page,
-                       local_arena *out)
+static void load_arena(const rp_grid *grid, int channel, const rp_page *page, local_arena *out)
 {
-    // what the last row hangs over is multiplied by zero, so it must be a number
-    memset(&out->node[ARENA_NODES * RP_QUAD], 0, sizeof(real) * 4 * RP_QUAD);
+    // what a row hangs over is multiplied by zero, so it must be a number, copied or not
+    const int copied = reaches_all(page) ? ARENA_NODES : 0;
+    memset(&out->node[copied * RP_QUAD], 0,
+           sizeof(real) * (size_t)(ARENA_NODES - copied + RP_ARENA_OVERHANG) * RP_QUAD);
     for (int n = 0; n < RP_NEAR; n++) {
         if (page->near[n] == RP_NO_PAGE) {
-            continue; // 2D
+            continue; // out of reach
         }
         int32_t offset[3];
         rp_near_offset(n, offset);
-        const overlap o = overlap_at(offset);
+        const overlap o = overlap_reached(overlap_at(offset), page);
         const real *from = rp_grid_nodes(grid, channel, (rp_local)page->near[n]);
         switch (offset[ROW]) {
         case -1:

@@ -3,13 +3,25 @@
 #include "kernel/entry.h"
 #include "kernel/row.h"
 
-// Rows of `nodes` nodes, a constant where this is called.
-RP_INLINE void add_rows(const overlap *o, int nodes, const real *arena, real *node)
+// Rows of `numbers` numbers, a constant where this is called for momentum.
+RP_INLINE void add_rows(const overlap *o, int numbers, int comps, const real *arena, real *node)
 {
     FOR_OVERLAP(*o, x, y)
     {
-        real *to = node + overlap_in_block(o, x, y);
-        const real *from = arena + overlap_in_arena(o, x, y);
+        real *to = node + overlap_in_block(o, x, y) * comps;
+        const real *from = arena + overlap_in_arena(o, x, y) * comps;
+        for (int i = 0; i < numbers; i++) {
+            to[i] += from[i];
+        }
+    }
+}
+
+RP_INLINE void add_quads(const overlap *o, int nodes, const real *arena, real *node)
+{
+    FOR_OVERLAP(*o, x, y)
+    {
+        real *to = node + overlap_in_block(o, x, y) * RP_QUAD;
+        const real *from = arena + overlap_in_arena(o, x, y) * RP_QUAD;
         real sum[NODES_WITHIN * RP_QUAD];
         for (int i = 0; i < nodes * RP_QUAD; i++) {
             sum[i] = to[i] + from[i];
@@ -18,31 +30,49 @@ RP_INLINE void add_rows(const overlap *o, int nodes, const real *arena, real *no
     }
 }
 
-void RP_VARIANT(sum)(const rp_grid *grid, int sets, rp_local page)
+// One arena into the nodes of a block that lies `offset` blocks from its page.
+static void add_arena(const int32_t offset[3], const rp_page *page, int comps, const real *arena,
+                      real *node)
 {
-    for (int c = 0; c < grid->channels; c++) {
+    const overlap o = overlap_reached(overlap_at(offset), page);
+    const int nodes = offset[ROW] < 0    ? NODES_BEFORE
+                      : offset[ROW] == 0 ? NODES_WITHIN
+                                         : NODES_AFTER;
+    if (comps != RP_QUAD) {
+        add_rows(&o, nodes * comps, comps, arena, node);
+        return;
+    }
+    switch (offset[ROW]) {
+    case -1:
+        add_quads(&o, NODES_BEFORE, arena, node);
+        break;
+    case 0:
+        add_quads(&o, NODES_WITHIN, arena, node);
+        break;
+    default:
+        add_quads(&o, NODES_AFTER, arena, node);
+    }
+}
+
+void RP_VARIANT(sum)(const rp_grid *grid, const rp_set *set, int sets, unsigned channels,
+                     rp_local page)
+{
+    for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
+        const int comps = grid->channel[c].comps;
+        if (!(channels >> c & 1) || comps == 0) {
+            continue;
+        }
         real *node = rp_grid_nodes(grid, c, page);
-        memset(node, 0, sizeof(real) * BLOCK_NODES * RP_QUAD);
+        memset(node, 0, sizeof(real) * BLOCK_NODES * (size_t)comps);
         for (int s = 0; s < sets; s++) {
             const uint32_t *source = rp_grid_source(grid, s, page);
-            for (int n = 0; n < RP_NEAR; n++) {
-                if (source[n] == RP_NO_PAGE) {
-                    continue;
-                }
-                // seen from the arena's page, this block lies on the opposite side
-                int32_t offset[3];
-                rp_near_offset(RP_NEAR - 1 - n, offset);
-                const overlap o = overlap_at(offset);
-                const real *arena = rp_grid_arena(grid, s, (rp_local)source[n], c);
-                switch (offset[ROW]) {
-                case -1:
-                    add_rows(&o, NODES_BEFORE, arena, node);
-                    break;
-                case 0:
-                    add_rows(&o, NODES_WITHIN, arena, node);
-                    break;
-                default:
-                    add_rows(&o, NODES_AFTER, arena, node);
+            for (int n = 0; n < RP_NEAR && (grid->scatters[s] >> c & 1); n++) {
+                if (source[n] != RP_NO_PAGE) {
+                    // seen from the arena's page, this block lies on the opposite side
+                    const rp_page *from = &rp_set_page(&set[s])[source[n]];
+                    int32_t offset[3];
+                    rp_near_offset(RP_NEAR - 1 - n, offset);
+                    add_arena(offset, from, comps, rp_grid_arena(grid, s, from, c), node);
                 }
             }
         }
@@ -99,7 +129,7 @@ double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double pus
 {
     real *node = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     real *impulse =
-        grid->channels > RP_CH_IMPULSE ? rp_grid_nodes(grid, RP_CH_IMPULSE, page) : NULL;
+        rp_grid_has(grid, RP_CH_IMPULSE) ? rp_grid_nodes(grid, RP_CH_IMPULSE, page) : NULL;
     const real pushed[RP_QUAD] = {(real)push[0], (real)push[1], DIM == 3 ? (real)push[2] : 0, 0};
     const row push_row = row_repeat(pushed);
     double dropped = 0.0;

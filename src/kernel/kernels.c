@@ -6,7 +6,8 @@
     void rp_p2g_##dim##d_q##order##_f##bits##_##isa(const rp_transfer_job *, rp_local);            \
     void rp_g2p_##dim##d_q##order##_f##bits##_##isa(const rp_transfer_job *, rp_local,             \
                                                     rp_page_report *);                             \
-    void rp_sum_##dim##d_q##order##_f##bits##_##isa(const rp_grid *, int, rp_local);               \
+    void rp_sum_##dim##d_q##order##_f##bits##_##isa(const rp_grid *, const rp_set *, int,          \
+                                                    unsigned, rp_local);                           \
     double rp_velocity_##dim##d_q##order##_f##bits##_##isa(const rp_grid *, rp_local,              \
                                                            const double[3], double);               \
     void rp_change_##dim##d_q##order##_f##bits##_##isa(const rp_grid *, rp_local);

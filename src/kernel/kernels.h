@@ -41,8 +41,8 @@ typedef struct rp_kernels {
     void (*p2g)(const rp_transfer_job *job, rp_local page);
     // gather, move, update strain; only the particles of this page are written
     void (*g2p)(const rp_transfer_job *job, rp_local page, rp_page_report *out);
-    // add up the arenas around a node page, all channels
-    void (*sum)(const rp_grid *grid, int sets, rp_local page);
+    // add up the arenas around a node page, in these channels: 1u << channel
+    void (*sum)(const rp_grid *grid, const rp_set *set, int sets, unsigned channels, rp_local page);
     // momentum to velocity, with a push (gravity times dt) for all; nodes lighter than `least` get
     // none. With RP_CH_IMPULSE the impulse is added and the channel left with the velocity before
     // it. Returns the momentum dropped, as absolute components summed over light nodes.

@@ -65,7 +65,13 @@ rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material
             (rp_plan_block){.key = key, .species = (uint16_t)species, .field = (uint16_t)field};
         memcpy(found->block, block, sizeof block);
         memcpy(found->x, x, sizeof found->x);
+        memcpy(found->least, l->cells, sizeof found->least);
         world->plan.used++;
+    }
+    for (int a = 0; a < l->dim; a++) {
+        const int32_t cell = (int32_t)local[a];
+        found->least[a] = cell < found->least[a] ? cell : found->least[a];
+        found->most[a] = cell > found->most[a] ? cell : found->most[a];
     }
     found->pending = found->pending < 0 ? 1 : found->pending + 1;
     for (int a = 0; a < world->def.dimension; a++) {
@@ -117,6 +123,7 @@ static rp_result list_pages(const rp_world *world, int species, rp_set *set)
             rp_page *page = &rp_set_page(set)[set->pages++];
             *page = (rp_page){.key = block->key, .field = block->field};
             memcpy(page->block, block->block, sizeof page->block);
+            rp_page_reach(page, &set->layout, block->least, block->most);
             slots += (block->count + RP_LANES - 1) / RP_LANES * RP_LANES;
             count += block->count;
         }
@@ -186,7 +193,8 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
         set[s] = world->set[s];
         set[s].page_buffer = (rp_buffer){0};
     }
-    rp_grid_init(&grid, &world->grid.layout, world->grid.channels, &world->allocator);
+    rp_grid_init(&grid, &world->grid.layout, world->grid.channel, &world->allocator);
+    memcpy(grid.scatters, world->grid.scatters, sizeof grid.scatters);
     const rp_result result = measure(world, set, &grid, out);
     for (int s = 0; s < world->species_count; s++) {
         rp_buffer_free(&set[s].page_buffer, &world->allocator);

@@ -221,7 +221,7 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     }
     if (result == RP_OK) {
         const rp_layout layout = rp_layout_make(def);
-        rp_grid_init(&world->grid, &layout, world->needs.channels, a);
+        rp_grid_init(&world->grid, &layout, world->needs.channel, a);
         world->solver->state(world->solver_state, &world->registry);
         register_state(world);
         *out = world;

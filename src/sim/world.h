@@ -20,10 +20,11 @@ typedef struct rp_plan_block {
     int32_t block[3];
     uint16_t species, field;
     int64_t count;
-    int64_t pending;       // counted, but their volume is not known yet
-    double x[3];           // of one of them [m]
-    double volume, coarse; // of all of them, and of the largest of them [m^d]
-    double mass;           // of all of them [kg]
+    int64_t pending;           // counted, but their volume is not known yet
+    double x[3];               // of one of them [m]
+    int32_t least[3], most[3]; // cells that they are in
+    double volume, coarse;     // of all of them, and of the largest of them [m^d]
+    double mass;               // of all of them [kg]
 } rp_plan_block;
 typedef struct rp_plan_table {
     rp_buffer buffer;

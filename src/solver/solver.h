@@ -25,11 +25,11 @@ enum { RP_LIMITS_MOST = 8 };
 // What a solver wants of the world around it.
 typedef struct rp_needs {
     unsigned columns; // of every species with mass, besides those of laws: 1u << rp_column_id
-    int channels;     // of the grid
-    unsigned orders;  // splines it can work with: 1u << order
-    int per_cell;     // particles in a cell that it must have; 0: any
-    bool grid;        // particles and nodes exchange: pages have arenas
-    bool push_out;    // what has sunk into colliders is put back for it
+    rp_channel channel[RP_CHANNEL_LIMIT]; // of the grid
+    unsigned orders;                      // splines it can work with: 1u << order
+    int per_cell;                         // particles in a cell that it must have; 0: any
+    bool grid;                            // particles and nodes exchange: pages have arenas
+    bool push_out;                        // what has sunk into colliders is put back for it
 } rp_needs;
 
 // Energies that a step passes through [J]: what sim makes the account of rp_energy from.

@@ -106,6 +106,15 @@ static void init_set(test_bed *bed, int s)
     };
 }
 
+void test_channels(rp_channel channel[RP_CHANNEL_LIMIT], int count)
+{
+    memset(channel, 0, RP_CHANNEL_LIMIT * sizeof *channel);
+    channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
+    if (count > 1) {
+        channel[RP_CH_IMPULSE] = (rp_channel){"impulse", RP_QUAD, RP_FROM_ALL_WITH_MASS};
+    }
+}
+
 void test_bed_init(test_bed *bed, const test_bed_def *def)
 {
     *bed = (test_bed){.def = *def};
@@ -117,9 +126,12 @@ void test_bed_init(test_bed *bed, const test_bed_def *def)
     memcpy(world.period, def->period, sizeof world.period);
     bed->layout = rp_layout_make(&world);
     bed->unit = world.precision == RP_SINGLE ? 0x1p-24 : 0x1p-53;
-    rp_grid_init(&bed->grid, &bed->layout, def->channels, rp_default_allocator());
+    rp_channel channel[RP_CHANNEL_LIMIT];
+    test_channels(channel, def->channels);
+    rp_grid_init(&bed->grid, &bed->layout, channel, rp_default_allocator());
     for (int s = 0; s < def->sets; s++) {
         CHECK_HELPER(init_set(bed, s));
+        rp_grid_let_scatter(&bed->grid, s, "", rp_set_has_mass(&bed->set[s]));
     }
 }
 
@@ -216,7 +228,7 @@ static void sum_page(void *ctx, int64_t page, int thread)
 {
     (void)thread;
     const loops *l = ctx;
-    l->kernels->sum(&l->bed->grid, l->sets, (rp_local)page);
+    l->kernels->sum(&l->bed->grid, l->bed->set, l->sets, ~0u, (rp_local)page);
 }
 
 static void velocity_page(void *ctx, int64_t page, int thread)
@@ -383,7 +395,7 @@ rp_local test_bed_slot(const test_bed *bed, int set, uint64_t id)
     return w.slot;
 }
 
-void *test_bed_node(const test_bed *bed, int field, rp_channel_id channel, const int32_t index[3])
+void *test_bed_node(const test_bed *bed, int field, int channel, const int32_t index[3])
 {
     const rp_layout *l = &bed->layout;
     int32_t block[3] = {0}, in[3] = {0};
@@ -412,8 +424,8 @@ void *test_bed_node(const test_bed *bed, int field, rp_channel_id channel, const
     return (char *)rp_grid_nodes(&bed->grid, channel, low) + n * RP_QUAD * rp_real_bytes(l);
 }
 
-double test_bed_node_value(const test_bed *bed, int field, rp_channel_id channel,
-                           const int32_t index[3], int comp)
+double test_bed_node_value(const test_bed *bed, int field, int channel, const int32_t index[3],
+                           int comp)
 {
     const void *node = test_bed_node(bed, field, channel, index);
     return node != NULL ? test_bed_get(bed, node, comp) : 0.0;
@@ -429,7 +441,7 @@ void test_bed_index(const test_bed *bed, rp_local page, int n, int32_t index[3])
     }
 }
 
-void test_bed_set_nodes(test_bed *bed, rp_channel_id channel,
+void test_bed_set_nodes(test_bed *bed, int channel,
                         void (*field)(void *ctx, const int32_t index[3], double quad[RP_QUAD]),
                         void *ctx)
 {

@@ -34,6 +34,9 @@ typedef struct test_group {
 test_group test_group_of(int dim, rp_material_kind law, double mass, double volume, double lambda,
                          double mu);
 
+// Momentum, and with two the impulse of forces apart.
+void test_channels(rp_channel channel[RP_CHANNEL_LIMIT], int count);
+
 typedef struct test_bed_def {
     const rp_kernels *kernels;
     double h;          // [m]
@@ -91,15 +94,15 @@ void test_bed_copy(const test_bed *bed, int set, mpm_particle *out);
 rp_local test_bed_slot(const test_bed *bed, int set, uint64_t id);
 
 // A node's quad, or NULL where the grid has no page. Numbers are in the variant's precision.
-void *test_bed_node(const test_bed *bed, int field, rp_channel_id channel, const int32_t index[3]);
-double test_bed_node_value(const test_bed *bed, int field, rp_channel_id channel,
-                           const int32_t index[3], int comp);
+void *test_bed_node(const test_bed *bed, int field, int channel, const int32_t index[3]);
+double test_bed_node_value(const test_bed *bed, int field, int channel, const int32_t index[3],
+                           int comp);
 // The global index of node n of a node page.
 void test_bed_index(const test_bed *bed, rp_local page, int n, int32_t index[3]);
 double test_bed_get(const test_bed *bed, const void *numbers, int64_t at);
 void test_bed_put(const test_bed *bed, void *numbers, int64_t at, double value);
 // Sets every node of the grid from its global index: velocity and mass in, rounded ones out.
-void test_bed_set_nodes(test_bed *bed, rp_channel_id channel,
+void test_bed_set_nodes(test_bed *bed, int channel,
                         void (*field)(void *ctx, const int32_t index[3], double quad[RP_QUAD]),
                         void *ctx);
 

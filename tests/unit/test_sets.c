@@ -161,7 +161,12 @@ static void three_sets_fall_together(const rp_kernels *k)
     rp_scratch scratch;
     void *state;
     rp_stats stats = {0};
-    rp_grid_init(&grid, &layout, 1, a);
+    rp_needs needs;
+    solver->needs(&def, &needs);
+    rp_grid_init(&grid, &layout, needs.channel, a);
+    for (int s = 0; s < SETS; s++) {
+        rp_grid_let_scatter(&grid, s, "", rp_set_has_mass(&set[s]));
+    }
     rp_scratch_init(&scratch, a);
     CHECK_OK(solver->create(&def, a, &state));
     rp_step step = {.species = species,

@@ -183,7 +183,7 @@ static void compare_grid(const test_bed *bed, mpm_grid *want, int field)
             test_bed_index(bed, p, n, index);
             mpm_node *node = mpm_at(want, index);
             const char *momentum = rp_grid_nodes(&bed->grid, RP_CH_MOMENTUM, p), *impulse = NULL;
-            if (bed->grid.channels > RP_CH_IMPULSE) {
+            if (rp_grid_has(&bed->grid, RP_CH_IMPULSE)) {
                 impulse = (char *)rp_grid_nodes(&bed->grid, RP_CH_IMPULSE, p) + n * RP_QUAD * bytes;
             }
             CHECK_HELPER(compare_node(bed, node != NULL ? node : &nothing,

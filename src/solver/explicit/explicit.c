@@ -45,10 +45,13 @@ static void explicit_needs(const rp_world_def *def, rp_needs *needs)
 {
     const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
     *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine,
-                        .channels = def->transfer == RP_FLIP || def->energy ? 2 : 1,
                         .orders = 1u << 1 | 1u << 2 | 1u << 3,
                         .grid = true,
                         .push_out = true};
+    needs->channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
+    if (def->transfer == RP_FLIP || def->energy) {
+        needs->channel[RP_CH_IMPULSE] = (rp_channel){"impulse", RP_QUAD, RP_FROM_ALL_WITH_MASS};
+    }
 }
 
 // docs/theory.md (30) to (32), and (51) for what resists the rate of deformation
@@ -202,7 +205,7 @@ static void add_push(const loops *l, rp_local page)
     }
 }
 
-static double node_at(const rp_grid *grid, rp_channel_id channel, rp_local page, int n, int comp)
+static double node_at(const rp_grid *grid, int channel, rp_local page, int n, int comp)
 {
     const void *nodes = rp_grid_nodes(grid, channel, page);
     const int at = n * RP_QUAD + comp;
@@ -245,7 +248,8 @@ static void grid_page(void *ctx, int64_t page, int thread)
     for (int a = 0; a < 3; a++) {
         push[a] = step->gravity[a] * step->dt;
     }
-    step->kernels->sum(grid, step->species_count, (rp_local)page);
+    step->kernels->sum(grid, step->set, step->species_count,
+                       1u << RP_CH_MOMENTUM | 1u << RP_CH_IMPULSE, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
     if (l->push != NULL) {
         add_push(l, (rp_local)page);
@@ -260,7 +264,7 @@ static void grid_page(void *ctx, int64_t page, int thread)
     if (l->ledger != NULL) {
         keep_account(l, (rp_local)page, forced);
     }
-    if (grid->channels > RP_CH_IMPULSE) {
+    if (rp_grid_has(grid, RP_CH_IMPULSE)) {
         step->kernels->change(grid, (rp_local)page);
     }
 }
