@@ -168,7 +168,7 @@ void rp_cargo_free(rp_cargo *c)
     *c = (rp_cargo){0};
 }
 
-static rp_result allocate(rp_cargo *c)
+rp_result rp_cargo_make(rp_cargo *c)
 {
     bool enough = true;
     c->position = array(c->count, sizeof *c->position, &enough);
@@ -185,11 +185,75 @@ static rp_result allocate(rp_cargo *c)
                             (long long)c->count, (long long)c->frame);
 }
 
+// ---- order ----
+
+typedef struct keyed {
+    uint64_t id;
+    int64_t row;
+} keyed;
+
+static int by_id(const void *a, const void *b)
+{
+    const uint64_t x = ((const keyed *)a)->id, y = ((const keyed *)b)->id;
+    return (x > y) - (x < y);
+}
+
+// Which rows of a frame go along, by id: a frame has them in the order of memory, which changes,
+// and may have some that a sink or the border has taken already.
+static rp_result list_rows(rp_reader *reader, keyed **out, int64_t *count)
+{
+    const int64_t particles = rp_reader_info(reader)->particles;
+    rp_batch b = {.want = RP_READ_ID | RP_READ_GROUP};
+    keyed *list = malloc(((size_t)particles + 1) * sizeof *list);
+    rp_result result = list != NULL ? RP_OK
+                                    : rp_fail(RP_ERR_MEMORY, "no memory to sort %lld particles",
+                                              (long long)particles);
+    *count = 0;
+    while (result == RP_OK && (result = rp_reader_next(reader, &b)) == RP_OK && b.count > 0) {
+        for (int64_t i = 0; i < b.count; i++) {
+            if ((b.flags[i] & RP_PARTICLE_DOOMED) == 0) {
+                list[(*count)++] = (keyed){b.id[i], b.first + i};
+            }
+        }
+    }
+    rp_batch_free(&b);
+    if (result == RP_OK) {
+        qsort(list, (size_t)*count, sizeof *list, by_id);
+        *out = list;
+    } else {
+        free(list);
+    }
+    return result;
+}
+
+// Where each row of a frame goes to; -1: nowhere.
+static rp_result list_places(rp_reader *reader, int64_t **out, int64_t *count)
+{
+    const int64_t particles = rp_reader_info(reader)->particles;
+    keyed *list;
+    RP_TRY(list_rows(reader, &list, count));
+    int64_t *place = malloc(((size_t)particles + 1) * sizeof *place);
+    for (int64_t i = 0; i < particles && place != NULL; i++) {
+        place[i] = -1;
+    }
+    for (int64_t i = 0; i < *count && place != NULL; i++) {
+        place[list[i].row] = i;
+    }
+    free(list);
+    *out = place;
+    return place != NULL
+               ? RP_OK
+               : rp_fail(RP_ERR_MEMORY, "no memory to sort %lld particles", (long long)particles);
+}
+
 // The particles of a batch, turned and with the looks that pictures give them.
-static void take_batch(const rp_job *job, const rp_batch *b, rp_cargo *c)
+static void take_batch(const rp_job *job, const rp_batch *b, const int64_t *place, rp_cargo *c)
 {
     for (int64_t i = 0; i < b->count; i++) {
-        const int64_t at = b->first + i;
+        const int64_t at = place[b->first + i];
+        if (at < 0) {
+            continue;
+        }
         double *x = c->position[at], v[3], color[3];
         memcpy(x, b->position[i], sizeof b->position[i]);
         memcpy(v, b->velocity[i], sizeof v);
@@ -212,7 +276,8 @@ static void take_batch(const rp_job *job, const rp_batch *b, rp_cargo *c)
 }
 
 static rp_result take_extra(const rp_job *job, rp_reader *reader, const rp_batch *b,
-                            double *scratch, const rp_cargo *c, rp_cargo_extra *e)
+                            const int64_t *place, double *scratch, const rp_cargo *c,
+                            rp_cargo_extra *e)
 {
     RP_TRY(e->comps == 1 ? rp_reader_values(reader, e->name, b->first, b->count, scratch)
                          : rp_reader_read_column(reader, e->name, b->first, b->count, scratch));
@@ -220,31 +285,24 @@ static rp_result take_extra(const rp_job *job, rp_reader *reader, const rp_batch
         if (c->dimension == 3 || e->comps == 6) {
             turn_extra(job, e->comps, &scratch[e->comps * i]);
         }
-        for (int q = 0; q < e->comps; q++) {
-            e->data[(b->first + i) * e->comps + q] = (float)scratch[e->comps * i + q];
+        const int64_t at = place[b->first + i];
+        for (int q = 0; q < e->comps && at >= 0; q++) {
+            e->data[at * e->comps + q] = (float)scratch[e->comps * i + q];
         }
     }
     return RP_OK;
 }
 
-static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
+static rp_result read_all(const rp_job *job, rp_reader *reader, const int64_t *place, rp_cargo *c)
 {
-    const rp_frame_info *info = rp_reader_info(reader);
     rp_batch b = {.want = RP_READ_POSITION | RP_READ_VELOCITY | RP_READ_ID | RP_READ_MASS};
-    c->count = info->particles;
-    c->time = info->time;
-    c->fps = info->fps;
-    c->dx = info->dx;
-    c->dimension = info->dimension;
-    RP_TRY(choose_extras(job, reader, c));
-    RP_TRY(allocate(c));
     double *scratch = malloc(RP_BATCH * COMPS * sizeof *scratch);
     rp_result result =
         scratch != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "no memory to read a frame");
     while (result == RP_OK && (result = rp_reader_next(reader, &b)) == RP_OK && b.count > 0) {
-        take_batch(job, &b, c);
+        take_batch(job, &b, place, c);
         for (int k = 0; k < c->extras && result == RP_OK; k++) {
-            result = take_extra(job, reader, &b, scratch, c, &c->extra[k]);
+            result = take_extra(job, reader, &b, place, scratch, c, &c->extra[k]);
         }
     }
     free(scratch);
@@ -252,19 +310,56 @@ static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
     return result;
 }
 
-rp_result rp_cargo_load(const rp_job *job, int64_t number, rp_cargo *c)
+static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
+{
+    const rp_frame_info *info = rp_reader_info(reader);
+    int64_t *place = NULL;
+    c->time = info->time;
+    c->fps = info->fps;
+    c->dx = info->dx;
+    c->dimension = info->dimension;
+    RP_TRY(choose_extras(job, reader, c));
+    RP_TRY(list_places(reader, &place, &c->count));
+    rp_result result = rp_cargo_make(c);
+    result = result == RP_OK ? read_all(job, reader, place, c) : result;
+    free(place);
+    return result;
+}
+
+static rp_result open_frame(const rp_job *job, int64_t number, rp_reader **reader)
 {
     char path[RP_JOB_PATH];
-    rp_reader *reader;
-    *c = (rp_cargo){.frame = number};
     if (!rp_record_frame(job->record, number, path, sizeof path)) {
         return rp_fail(RP_ERR_FILE, "%s has no frame %lld", job->folder, (long long)number);
     }
-    RP_TRY(rp_reader_open(path, job->record, &reader));
+    return rp_reader_open(path, job->record, reader);
+}
+
+rp_result rp_cargo_load(const rp_job *job, int64_t number, rp_cargo *c)
+{
+    rp_reader *reader;
+    *c = (rp_cargo){.frame = number};
+    RP_TRY(open_frame(job, number, &reader));
     const rp_result result = load(job, reader, c);
     rp_reader_close(reader);
     if (result != RP_OK) {
         rp_cargo_free(c);
     }
     return result;
+}
+
+rp_result rp_cargo_ids(const rp_job *job, int64_t number, uint64_t **out, int64_t *count)
+{
+    rp_reader *reader;
+    keyed *list;
+    RP_TRY(open_frame(job, number, &reader));
+    const rp_result result = list_rows(reader, &list, count);
+    rp_reader_close(reader);
+    RP_TRY(result);
+    uint64_t *id = (uint64_t *)list; // in place: a key begins with its id
+    for (int64_t i = 0; i < *count; i++) {
+        id[i] = list[i].id;
+    }
+    *out = id;
+    return RP_OK;
 }

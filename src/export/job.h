@@ -35,6 +35,7 @@ typedef struct rp_cargo_extra {
     float *data; // [count][comps]
 } rp_cargo_extra;
 
+// The particles of a frame, by id.
 typedef struct rp_cargo {
     int64_t frame, count;
     double time, fps, dx;
@@ -69,6 +70,10 @@ typedef struct rp_job {
 rp_result rp_job_go_on(const rp_job *job);
 
 rp_result rp_cargo_load(const rp_job *job, int64_t frame, rp_cargo *cargo);
+// Arrays for `count` particles, and for those of its extras.
+rp_result rp_cargo_make(rp_cargo *cargo);
+// Only who is in a frame, upward. @param[out] ids released with free()
+rp_result rp_cargo_ids(const rp_job *job, int64_t frame, uint64_t **ids, int64_t *count);
 void rp_cargo_free(rp_cargo *cargo);
 // Turns a vector when z is to be up.
 void rp_job_turn(const rp_job *job, double v[3]);

@@ -1,7 +1,12 @@
-// USD as text: /Particles of type Points and /Colliders with a Mesh each. Time codes are the run's
-// frame numbers. While there are few samples all of them go into run.usda; beyond that, or when
-// asked for, each frame is a file of its own and run.usda joins them by value clips.
+// USD as text. Below /Run, so that whoever refers to the file gets all of it: Particles of type
+// Points, Colliders with a Mesh each, and Materials. Time codes are the run's frame numbers. While
+// there are few samples all of them go into run.usda; beyond that, or when asked for, each frame is
+// a file of its own and run.usda joins them by value clips.
+//
+// USD interpolates between two frames number by number where arrays are as long in both. So every
+// particle has the same place in the arrays of all frames (roster.h).
 #include "export/job.h"
+#include "export/roster.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,15 +14,25 @@
 
 enum { FEW = 1000000 }; // particles of all frames together
 
-// What is kept until the end when everything goes into one file.
+// What is kept until the end: all frames when everything goes into one file, else the first.
 typedef struct keep {
+    rp_roster roster;
     rp_cargo *cargo;
     int64_t count;
+    bool clips;
 } keep;
 
 // ---- attributes ----
 
 typedef enum attribute { POINTS, VELOCITIES, WIDTHS, IDS, COLORS, EXTENT, EXTRA } attribute;
+
+static int attributes(const rp_cargo *c) { return EXTRA + c->extras; }
+
+// Ids and colours stay, and sizes unless particles come or go.
+static bool is_steady(const keep *k, int which)
+{
+    return which == IDS || which == COLORS || (which == WIDTHS && !k->roster.changes);
+}
 
 static float linear(unsigned char c)
 {
@@ -31,25 +46,23 @@ static void put_declaration(rp_out *o, const rp_cargo *c, int which)
         "point3f[] points", "vector3f[] velocities",           "float[] widths",
         "int64[] ids",      "color3f[] primvars:displayColor", "float3[] extent"};
     if (which < EXTRA) {
-        rp_out_text(o, "    %s", text[which]);
+        rp_out_text(o, "        %s", text[which]);
     } else {
         const rp_cargo_extra *e = &c->extra[which - EXTRA];
-        rp_out_text(o, "    %s primvars:%s", e->comps == 3 ? "float3[]" : "float[]", e->name);
+        rp_out_text(o, "        %s primvars:%s", e->comps == 3 ? "float3[]" : "float[]", e->name);
     }
 }
 
-// What stands behind the declaration of a value without samples.
+// What stands behind a declaration that has no samples.
 static void put_metadata(rp_out *o, const rp_cargo *c, int which)
 {
     const int comps = which < EXTRA ? 1 : c->extra[which - EXTRA].comps;
-    if (which == COLORS || which >= EXTRA) {
-        rp_out_text(o, " (\n        interpolation = \"vertex\"\n");
-        if (which >= EXTRA && comps != 1 && comps != 3) {
-            rp_out_text(o, "        elementSize = %d\n", comps);
+    if (which == WIDTHS || which == COLORS || which >= EXTRA) {
+        rp_out_text(o, " (\n            interpolation = \"vertex\"\n");
+        if (comps != 1 && comps != 3) {
+            rp_out_text(o, "            elementSize = %d\n", comps);
         }
-        rp_out_text(o, "    )");
-    } else if (which == WIDTHS) {
-        rp_out_text(o, " (\n        interpolation = \"vertex\"\n    )");
+        rp_out_text(o, "        )");
     }
     rp_out_text(o, "\n");
 }
@@ -90,9 +103,9 @@ static void put_value(rp_out *o, const rp_cargo *c, int which, int64_t i)
     }
 }
 
-static void put_sample(rp_out *o, const rp_cargo *c, int which)
+static void put_list(rp_out *o, const rp_cargo *c, int which)
 {
-    rp_out_text(o, "        %lld: [", (long long)c->frame);
+    rp_out_text(o, "[");
     if (which == EXTENT) {
         double low[3], high[3];
         for (int a = 0; a < 3; a++) {
@@ -112,24 +125,23 @@ static void put_sample(rp_out *o, const rp_cargo *c, int which)
         }
         put_value(o, c, which, i);
     }
-    rp_out_text(o, "],\n");
+    rp_out_text(o, "]");
 }
 
-static int attributes(const rp_cargo *c) { return EXTRA + c->extras; }
-
-static void put_samples(rp_out *o, const rp_cargo *cargo, int64_t count)
+static void put_samples(rp_out *o, const keep *k, const rp_cargo *cargo, int64_t count)
 {
-    for (int which = 0; which < attributes(&cargo[0]); which++) {
-        if (which == COLORS || which == WIDTHS || which >= EXTRA) {
-            put_declaration(o, &cargo[0], which);
-            put_metadata(o, &cargo[0], which);
+    for (int which = 0; which < attributes(cargo); which++) {
+        if (is_steady(k, which)) {
+            continue;
         }
-        put_declaration(o, &cargo[0], which);
+        put_declaration(o, cargo, which);
         rp_out_text(o, ".timeSamples = {\n");
         for (int64_t i = 0; i < count; i++) {
-            put_sample(o, &cargo[i], which);
+            rp_out_text(o, "            %lld: ", (long long)cargo[i].frame);
+            put_list(o, &cargo[i], which);
+            rp_out_text(o, ",\n");
         }
-        rp_out_text(o, "    }\n");
+        rp_out_text(o, "        }\n");
     }
 }
 
@@ -138,11 +150,82 @@ static void put_samples(rp_out *o, const rp_cargo *cargo, int64_t count)
 static void put_head(rp_out *o, const rp_job *job)
 {
     rp_out_text(o,
-                "#usda 1.0\n(\n    defaultPrim = \"Particles\"\n    metersPerUnit = 1\n"
+                "#usda 1.0\n(\n    defaultPrim = \"Run\"\n    metersPerUnit = 1\n"
                 "    upAxis = \"%s\"\n    startTimeCode = %lld\n    endTimeCode = %lld\n"
                 "    timeCodesPerSecond = %.17g\n    framesPerSecond = %.17g\n)\n\n",
                 job->def->z_up ? "Z" : "Y", (long long)job->frame[0],
                 (long long)job->frame[job->frames - 1], job->info.fps, job->info.fps);
+}
+
+static void put_linear(rp_out *o, const double rgb[3])
+{
+    rp_out_text(o, "(%.4g, %.4g, %.4g)", (double)linear((unsigned char)(255.0 * rgb[0])),
+                (double)linear((unsigned char)(255.0 * rgb[1])),
+                (double)linear((unsigned char)(255.0 * rgb[2])));
+}
+
+static void put_points(rp_out *o, const rp_job *job, const keep *k)
+{
+    const rp_cargo *c = &k->cargo[0];
+    rp_out_text(o, "    def Points \"Particles\" (\n"
+                   "        prepend apiSchemas = [\"MaterialBindingAPI\"]\n");
+    if (k->clips) {
+        rp_out_text(o, "        clips = {\n            dictionary default = {\n"
+                       "                asset[] assetPaths = [");
+        for (int64_t i = 0; i < job->frames; i++) {
+            rp_out_text(o, "%s@./particles.%04lld.usda@", i > 0 ? ", " : "",
+                        (long long)job->frame[i]);
+        }
+        rp_out_text(o, "]\n                asset manifestAssetPath = "
+                       "@./particles.manifest.usda@\n"
+                       "                string primPath = \"/Run/Particles\"\n"
+                       "                double2[] active = [");
+        for (int64_t i = 0; i < job->frames; i++) {
+            rp_out_text(o, "%s(%lld, %lld)", i > 0 ? ", " : "", (long long)job->frame[i],
+                        (long long)i);
+        }
+        rp_out_text(o, "]\n                double2[] times = [");
+        for (int64_t i = 0; i < job->frames; i++) {
+            rp_out_text(o, "%s(%lld, %lld)", i > 0 ? ", " : "", (long long)job->frame[i],
+                        (long long)job->frame[i]);
+        }
+        rp_out_text(o, "]\n            }\n        }\n");
+    }
+    rp_out_text(o, "    )\n    {\n        rel material:binding = </Run/Materials/Particles>\n");
+    for (int which = 0; which < attributes(c); which++) {
+        put_declaration(o, c, which);
+        if (is_steady(k, which)) {
+            rp_out_text(o, " = ");
+            put_list(o, c, which);
+        }
+        put_metadata(o, c, which);
+    }
+    if (!k->clips) {
+        put_samples(o, k, k->cargo, k->count);
+    }
+    rp_out_text(o, "    }\n");
+}
+
+// A value, or one for each frame where the collider moves.
+static void put_pose(rp_out *o, const rp_job *job, int index, bool turn)
+{
+    const bool moves = rp_record_collider_at(job->record, index)->moves;
+    rp_out_text(o, "            %s%s", turn ? "quatf xformOp:orient" : "double3 xformOp:translate",
+                moves ? ".timeSamples = {\n" : " = ");
+    for (int64_t i = 0; i < (moves ? job->frames : 1); i++) {
+        const rp_pose p = rp_job_pose(job, index, (double)job->frame[i]);
+        const double *x = p.position, *q = p.rotation;
+        if (moves) {
+            rp_out_text(o, "                %lld: ", (long long)job->frame[i]);
+        }
+        if (turn) {
+            rp_out_text(o, "(%.9g, %.9g, %.9g, %.9g)", q[3], q[0], q[1], q[2]);
+        } else {
+            rp_out_text(o, "(%.17g, %.17g, %.17g)", x[0], x[1], x[2]);
+        }
+        rp_out_text(o, moves ? ",\n" : "\n");
+    }
+    rp_out_text(o, moves ? "            }\n" : "");
 }
 
 static void put_mesh(rp_out *o, const rp_job *job, int index)
@@ -152,30 +235,32 @@ static void put_mesh(rp_out *o, const rp_job *job, int index)
     char name[64];
     rp_export_collider_name(job, index, name);
     rp_out_text(o,
-                "    def Mesh \"%s\"\n    {\n        uniform token subdivisionScheme = \"none\"\n",
-                name);
+                "        def Mesh \"%s\" (\n"
+                "            prepend apiSchemas = [\"MaterialBindingAPI\"]\n        )\n        {\n"
+                "            rel material:binding = </Run/Materials/Colliders/%s>\n"
+                "            uniform token subdivisionScheme = \"none\"\n",
+                name, name);
     if (c->look == RP_LOOK_HIDDEN) {
-        rp_out_text(o, "        token visibility = \"invisible\"\n");
+        rp_out_text(o, "            token visibility = \"invisible\"\n");
     }
-    rp_out_text(o, "        color3f[] primvars:displayColor = [(%.4g, %.4g, %.4g)]\n",
-                (double)linear((unsigned char)(255.0 * c->color[0])),
-                (double)linear((unsigned char)(255.0 * c->color[1])),
-                (double)linear((unsigned char)(255.0 * c->color[2])));
+    rp_out_text(o, "            color3f[] primvars:displayColor = [");
+    put_linear(o, c->color);
+    rp_out_text(o, "]\n");
     if (c->look == RP_LOOK_GLASS) {
-        rp_out_text(o, "        float[] primvars:displayOpacity = [0.2]\n");
+        rp_out_text(o, "            float[] primvars:displayOpacity = [0.2]\n");
     }
-    rp_out_text(o, "        int[] faceVertexCounts = [");
+    rp_out_text(o, "            int[] faceVertexCounts = [");
     for (int64_t i = 0; i < s->triangles; i++) {
         rp_out_text(o, i > 0 ? ", 3" : "3");
     }
-    rp_out_text(o, "]\n        int[] faceVertexIndices = [");
+    rp_out_text(o, "]\n            int[] faceVertexIndices = [");
     for (int64_t i = 0; i < s->triangles; i++) {
         rp_out_text(o, "%s%u, %u, %u", i > 0 ? ", " : "", s->triangle[i][0], s->triangle[i][1],
                     s->triangle[i][2]);
     }
     for (int pass = 0; pass < 2; pass++) {
-        rp_out_text(o, pass == 0 ? "]\n        point3f[] points = ["
-                                 : "]\n        normal3f[] normals = [");
+        rp_out_text(o, pass == 0 ? "]\n            point3f[] points = ["
+                                 : "]\n            normal3f[] normals = [");
         for (int64_t i = 0; i < s->vertices; i++) {
             const float *v = pass == 0 ? s->vertex[i] : s->normal[i];
             double x[3] = {v[0], v[1], v[2]};
@@ -183,116 +268,100 @@ static void put_mesh(rp_out *o, const rp_job *job, int index)
             rp_out_text(o, "%s(%.7g, %.7g, %.7g)", i > 0 ? ", " : "", x[0], x[1], x[2]);
         }
     }
-    rp_out_text(o, "] (\n            interpolation = \"vertex\"\n        )\n");
-    for (int pass = 0; pass < 2; pass++) {
-        rp_out_text(o, pass == 0 ? "        double3 xformOp:translate.timeSamples = {\n"
-                                 : "        quatf xformOp:orient.timeSamples = {\n");
-        for (int64_t i = 0; i < (c->moves ? job->frames : 1); i++) {
-            const rp_pose p = rp_job_pose(job, index, (double)job->frame[i]);
-            if (pass == 0) {
-                rp_out_text(o, "            %lld: (%.17g, %.17g, %.17g),\n",
-                            (long long)job->frame[i], p.position[0], p.position[1], p.position[2]);
-            } else {
-                rp_out_text(o, "            %lld: (%.9g, %.9g, %.9g, %.9g),\n",
-                            (long long)job->frame[i], p.rotation[3], p.rotation[0], p.rotation[1],
-                            p.rotation[2]);
-            }
-        }
-        rp_out_text(o, "        }\n");
-    }
-    rp_out_text(o, "        uniform token[] xformOpOrder = [\"xformOp:translate\", "
-                   "\"xformOp:orient\"]\n    }\n");
+    rp_out_text(o, "] (\n                interpolation = \"vertex\"\n            )\n");
+    put_pose(o, job, index, false);
+    put_pose(o, job, index, true);
+    rp_out_text(o, "            uniform token[] xformOpOrder = [\"xformOp:translate\", "
+                   "\"xformOp:orient\"]\n        }\n");
 }
 
-static void put_colliders(rp_out *o, const rp_job *job)
+// Matte, or glass; in a colour of its own or, where it is NULL, in that of each point.
+static void put_material(rp_out *o, const char *path, const char *name, const double color[3],
+                         bool glass)
 {
-    if (job->info.colliders > 0) {
-        rp_out_text(o, "\ndef Xform \"Colliders\"\n{\n");
-        for (int i = 0; i < job->info.colliders; i++) {
-            put_mesh(o, job, i);
-        }
-        rp_out_text(o, "}\n");
+    rp_out_text(o,
+                "        def Material \"%s\"\n        {\n"
+                "            token outputs:surface.connect = <%s/%s/Surface.outputs:surface>\n\n"
+                "            def Shader \"Surface\"\n            {\n"
+                "                uniform token info:id = \"UsdPreviewSurface\"\n"
+                "                color3f inputs:diffuseColor",
+                name, path, name);
+    if (color != NULL) {
+        rp_out_text(o, " = ");
+        put_linear(o, color);
+    } else {
+        rp_out_text(o, ".connect = <%s/%s/Color.outputs:result>", path, name);
     }
+    rp_out_text(o, "\n                float inputs:roughness = %s\n", glass ? "0.05" : "0.9");
+    if (glass) {
+        rp_out_text(o, "                float inputs:ior = 1.5\n"
+                       "                float inputs:opacity = 0.2\n");
+    }
+    rp_out_text(o, "                token outputs:surface\n            }\n");
+    if (color == NULL) {
+        rp_out_text(o, "\n            def Shader \"Color\"\n            {\n"
+                       "                uniform token info:id = \"UsdPrimvarReader_float3\"\n"
+                       "                string inputs:varname = \"displayColor\"\n"
+                       "                float3 outputs:result\n            }\n");
+    }
+    rp_out_text(o, "        }\n");
 }
 
-// ---- one file ----
-
-static rp_result write_one(const rp_job *job, const keep *k)
+static rp_result write_run(const rp_job *job, const keep *k)
 {
-    char path[RP_JOB_PATH];
+    char path[RP_JOB_PATH], name[64];
     rp_out o;
     rp_job_path(job, path, "run.usda");
     RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job);
-    rp_out_text(&o, "def Points \"Particles\"\n{\n");
-    put_samples(&o, k->cargo, k->count);
-    rp_out_text(&o, "}\n");
-    put_colliders(&o, job);
+    rp_out_text(&o, "def Xform \"Run\" (\n    kind = \"component\"\n)\n{\n");
+    put_points(&o, job, k);
+    rp_out_text(&o, "\n    def Xform \"Colliders\"\n    {\n");
+    for (int i = 0; i < job->info.colliders; i++) {
+        put_mesh(&o, job, i);
+    }
+    rp_out_text(&o, "    }\n\n    def Scope \"Materials\"\n    {\n");
+    put_material(&o, "/Run/Materials", "Particles", NULL, false);
+    rp_out_text(&o, "\n        def Scope \"Colliders\"\n        {\n");
+    for (int i = 0; i < job->info.colliders; i++) {
+        const rp_record_collider *c = rp_record_collider_at(job->record, i);
+        rp_export_collider_name(job, i, name);
+        put_material(&o, "/Run/Materials/Colliders", name, c->color, c->look == RP_LOOK_GLASS);
+    }
+    rp_out_text(&o, "        }\n    }\n}\n");
     return rp_out_close(&o);
 }
 
 // ---- clips ----
 
-static rp_result write_clip(const rp_job *job, const rp_cargo *c)
+static rp_result write_clip(const rp_job *job, const keep *k, const rp_cargo *c)
 {
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "particles.%04lld.usda", (long long)c->frame);
     RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job);
-    rp_out_text(&o, "def Points \"Particles\"\n{\n");
-    put_samples(&o, c, 1);
-    rp_out_text(&o, "}\n");
+    rp_out_text(&o, "over \"Run\"\n{\n    over \"Particles\"\n    {\n");
+    put_samples(&o, k, c, 1);
+    rp_out_text(&o, "    }\n}\n");
     return rp_out_close(&o);
 }
 
 // The names without values: what clips may have something to say about.
-static rp_result write_manifest(const rp_job *job, const rp_cargo *c)
+static rp_result write_manifest(const rp_job *job, const keep *k)
 {
     char path[RP_JOB_PATH];
     rp_out o;
     rp_job_path(job, path, "particles.manifest.usda");
     RP_TRY(rp_out_open(&o, job, path));
-    rp_out_text(&o, "#usda 1.0\n\nover \"Particles\"\n{\n");
-    for (int which = 0; which < attributes(c); which++) {
-        put_declaration(&o, c, which);
-        rp_out_text(&o, "\n");
+    rp_out_text(&o, "#usda 1.0\n\nover \"Run\"\n{\n    over \"Particles\"\n    {\n");
+    for (int which = 0; which < attributes(&k->cargo[0]); which++) {
+        if (!is_steady(k, which)) {
+            put_declaration(&o, &k->cargo[0], which);
+            rp_out_text(&o, "\n");
+        }
     }
-    rp_out_text(&o, "}\n");
-    return rp_out_close(&o);
-}
-
-static rp_result write_master(const rp_job *job, const rp_cargo *c)
-{
-    char path[RP_JOB_PATH];
-    rp_out o;
-    rp_job_path(job, path, "run.usda");
-    RP_TRY(rp_out_open(&o, job, path));
-    put_head(&o, job);
-    rp_out_text(&o, "def Points \"Particles\" (\n    clips = {\n        dictionary default = {\n"
-                    "            asset[] assetPaths = [");
-    for (int64_t i = 0; i < job->frames; i++) {
-        rp_out_text(&o, "%s@./particles.%04lld.usda@", i > 0 ? ", " : "", (long long)job->frame[i]);
-    }
-    rp_out_text(&o,
-                "]\n            asset manifestAssetPath = @./particles.manifest.usda@\n"
-                "            string primPath = \"/Particles\"\n            double2[] active = [");
-    for (int64_t i = 0; i < job->frames; i++) {
-        rp_out_text(&o, "%s(%lld, %lld)", i > 0 ? ", " : "", (long long)job->frame[i],
-                    (long long)i);
-    }
-    rp_out_text(&o, "]\n            double2[] times = [");
-    for (int64_t i = 0; i < job->frames; i++) {
-        rp_out_text(&o, "%s(%lld, %lld)", i > 0 ? ", " : "", (long long)job->frame[i],
-                    (long long)job->frame[i]);
-    }
-    rp_out_text(&o, "]\n        }\n    }\n)\n{\n");
-    for (int which = 0; which < attributes(c); which++) {
-        put_declaration(&o, c, which);
-        put_metadata(&o, c, which);
-    }
-    rp_out_text(&o, "}\n");
-    put_colliders(&o, job);
+    rp_out_text(&o, "    }\n}\n");
     return rp_out_close(&o);
 }
 
@@ -301,57 +370,47 @@ static rp_result write_master(const rp_job *job, const rp_cargo *c)
 static void drop(rp_job *job)
 {
     keep *k = job->state;
-    for (int64_t i = 0; k != NULL && i < k->count; i++) {
+    for (int64_t i = 0; i < k->count; i++) {
         rp_cargo_free(&k->cargo[i]);
     }
-    free(k != NULL ? k->cargo : NULL);
+    rp_roster_free(&k->roster);
+    free(k->cargo);
     free(k);
-    job->state = NULL;
 }
 
 static rp_result start(rp_job *job)
 {
-    int64_t samples = 0;
-    char path[RP_JOB_PATH];
-    for (int64_t i = 0; i < job->frames && samples <= FEW; i++) {
-        rp_frame *frame;
-        rp_frame_info info;
-        rp_record_frame(job->record, job->frame[i], path, sizeof path);
-        RP_TRY(rp_frame_open(path, &frame));
-        rp_frame_get_info(frame, &info);
-        rp_frame_close(frame);
-        samples += info.particles;
+    keep *k = calloc(1, sizeof *k);
+    if (k == NULL || (k->cargo = calloc((size_t)job->frames, sizeof *k->cargo)) == NULL) {
+        free(k);
+        return rp_fail(RP_ERR_MEMORY, "no memory for %lld frames", (long long)job->frames);
     }
-    if (samples <= FEW && !job->def->clips) {
-        keep *k = calloc(1, sizeof *k);
-        job->state = k;
-        job->drop = drop;
-        if (k == NULL || (k->cargo = calloc((size_t)job->frames, sizeof *k->cargo)) == NULL) {
-            return rp_fail(RP_ERR_MEMORY, "no memory for %lld frames", (long long)job->frames);
-        }
-    }
+    job->state = k;
+    job->drop = drop;
+    RP_TRY(rp_roster_make(job, &k->roster));
+    k->clips = job->def->clips || k->roster.count > FEW / job->frames;
     return RP_OK;
 }
 
 static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 {
     keep *k = job->state;
-    if (k != NULL) {
+    RP_TRY(rp_roster_fill(&k->roster, c));
+    const rp_result result = k->clips ? write_clip(job, k, c) : RP_OK;
+    if (result == RP_OK && (!k->clips || index == 0)) {
         k->cargo[k->count++] = *c;
         *c = (rp_cargo){0}; // kept
-        return RP_OK;
     }
-    RP_TRY(write_clip(job, c));
-    if (index == job->frames - 1) {
-        RP_TRY(write_manifest(job, c));
-        return write_master(job, c);
-    }
-    return RP_OK;
+    return result;
 }
 
 static rp_result finish(rp_job *job)
 {
-    return job->state != NULL ? write_one(job, job->state) : RP_OK;
+    const keep *k = job->state;
+    if (k->clips) {
+        RP_TRY(write_manifest(job, k));
+    }
+    return write_run(job, k);
 }
 
 const rp_exporter rp_export_usda = {

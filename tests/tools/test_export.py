@@ -36,6 +36,15 @@ collider { name = "the paddle", shape = box { min = {-0.05, -0.05, -0.2}, max = 
            spin = { axis = {0, 1, 0}, rate = 90 }, velocity = {0, 0.5, 0} }
 """
 
+# grains come out of a mouth and vanish below: in no two frames are they the same ones
+POUR = """
+scene { title = "Pour", dx = 0.04, fps = 30, frames = 6 }
+local sand = material.sand {}
+particles { material = sand, shape = box { min = {-0.06, 0.05, -0.06}, max = {0.06, 0.15, 0.06} }, velocity = {0.3, 0, 0} }
+emitter { material = sand, shape = box { min = {-0.06, 0.38, -0.06}, max = {0.06, 0.42, 0.06} }, velocity = {0, -1, 0} }
+sink { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+"""
+
 # Runs inside pvpython: points and columns at every time that a file has.
 LOOK = """
 import json, sys
@@ -107,24 +116,38 @@ print("VDB " + json.dumps({"about": about, "voxel": h, "volume": volume, "mean":
 
 USD = """
 import json, sys
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdShade, UsdValidation
+validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
 for path in sys.argv[1:]:
-    stage = Usd.Stage.Open(path)
-    points = UsdGeom.Points(stage.GetPrimAtPath("/Particles"))
-    out = {"up": UsdGeom.GetStageUpAxis(stage), "metres": UsdGeom.GetStageMetersPerUnit(stage),
-           "fps": stage.GetTimeCodesPerSecond(), "range": [stage.GetStartTimeCode(), stage.GetEndTimeCode()], "frames": {}}
-    for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1):
-        out["frames"][t] = {
+    # as somebody has it who refers to the file from a scene of their own
+    stage = Usd.Stage.CreateInMemory()
+    layer = Usd.Stage.Open(path)
+    for get, put in ((UsdGeom.GetStageUpAxis, UsdGeom.SetStageUpAxis), (UsdGeom.GetStageMetersPerUnit, UsdGeom.SetStageMetersPerUnit)):
+        put(stage, get(layer))
+    stage.SetTimeCodesPerSecond(layer.GetTimeCodesPerSecond())
+    stage.DefinePrim("/World/Sand").GetReferences().AddReference(path)
+    points = UsdGeom.Points(stage.GetPrimAtPath("/World/Sand/Particles"))
+    out = {"up": UsdGeom.GetStageUpAxis(layer), "metres": UsdGeom.GetStageMetersPerUnit(layer), "fps": layer.GetTimeCodesPerSecond(),
+           "range": [layer.GetStartTimeCode(), layer.GetEndTimeCode()], "roots": [p.GetName() for p in layer.GetPseudoRoot().GetChildren()],
+           "wrong": [e.GetErrorAsString() for e in UsdValidation.ValidationContext(validators).Validate(layer)], "frames": {}}
+    binding = lambda prim: UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0].GetPath().pathString
+    gain = UsdGeom.PrimvarsAPI(points).GetPrimvar("volume_gain")
+    out["material"] = binding(points.GetPrim())
+    for half in range(2 * int(layer.GetStartTimeCode()), 2 * int(layer.GetEndTimeCode()) + 1):
+        t = 0.5 * half
+        out["frames"]["%g" % t] = {
             "position": [list(p) for p in points.GetPointsAttr().Get(t) or []],
             "velocity": [list(p) for p in points.GetVelocitiesAttr().Get(t) or []],
             "width": list(points.GetWidthsAttr().Get(t) or []), "id": list(points.GetIdsAttr().Get(t) or []),
-            "gain": list(UsdGeom.PrimvarsAPI(points).GetPrimvar("volume_gain").Get(t) or [])}
+            "color": len(points.GetDisplayColorAttr().Get(t) or []),
+            "gain": list(gain.Get(t)) if gain.IsDefined() else []}
     out["colliders"] = {}
-    for prim in stage.GetPrimAtPath("/Colliders").GetChildren():
+    for prim in stage.GetPrimAtPath("/World/Sand/Colliders").GetChildren():
         mesh = UsdGeom.Mesh(prim)
         cache = UsdGeom.XformCache(3)
         out["colliders"][prim.GetName()] = [len(mesh.GetPointsAttr().Get()), len(mesh.GetFaceVertexCountsAttr().Get()),
-                                            list(cache.GetLocalToWorldTransform(prim).Transform((0.05, 0, -0.2)))]
+                                            list(cache.GetLocalToWorldTransform(prim).Transform((0.05, 0, -0.2))), binding(prim),
+                                            any(op.GetAttr().GetNumTimeSamples() for op in mesh.GetOrderedXformOps())]
     print("USD " + json.dumps(out))
 """
 
@@ -133,6 +156,14 @@ def said(word, *command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, "%s\n%s" % (done.stdout, done.stderr)
     return [json.loads(line[len(word) + 1:]) for line in done.stdout.splitlines() if line.startswith(word + " ")]
+
+
+def by_id(frame):
+    """A frame has its particles in the order of memory, and some that are gone; exports are in the order of ids."""
+    columns = frame["columns"]
+    order = sorted((i for i in range(len(frame["position"])) if columns["group"][i][0] != 65535), key=lambda i: columns["id"][i][0])
+    return {"position": [frame["position"][i] for i in order],
+            "columns": {name: [column[i] for i in order] for name, column in columns.items()}}
 
 
 def usd_python():
@@ -183,7 +214,7 @@ class Exports(unittest.TestCase):
         with open(script, "w") as file:
             file.write(LOOK)
         cls.script = script
-        cls.truth = [f["seen"][0][0] for f in said("LOOK", "pvpython", script, *frames)]
+        cls.truth = [by_id(f["seen"][0][0]) for f in said("LOOK", "pvpython", script, *frames)]
         with open(os.path.join(cls.folder.name, "out/stats.csv")) as file:
             cls.times = [float(row["time_s"]) for row in csv.DictReader(file)]
 
@@ -283,11 +314,8 @@ class Exports(unittest.TestCase):
             rows = list(csv.DictReader(file))
         self.same(3, [[float(r["x_m"]), float(r["z_m"]), -float(r["y_m"])] for r in rows],
                   [[float(r["vx_m_s"]), float(r["vz_m_s"]), -float(r["vy_m_s"])] for r in rows], [r["id"] for r in rows])
-        python = usd_python()
-        if python is not None:
-            with open(self.at("usd.py"), "w") as file:
-                file.write(USD)
-            stage, = said("USD", python, self.at("usd.py"), self.at("usda-z", "run.usda"))
+        if usd_python() is not None:
+            stage, = self.usd("usda-z")
             self.assertEqual(stage["up"], "Z")
             frame = stage["frames"]["3"]
             self.same(3, [[p[0], p[2], -p[1]] for p in frame["position"]], [[v[0], v[2], -v[1]] for v in frame["velocity"]],
@@ -338,27 +366,60 @@ class Exports(unittest.TestCase):
         self.assertLess(max(smooth), heaviest)
         self.assertGreater(max(smooth), 0)
 
-    def test_usd(self):
+    def usd(self, *stages):
         python = usd_python()
         if python is None:
             self.skipTest("no pxr: make usd, or REPOSE_USD_PYTHON=a python that has it")
-        self.repose("export", "out", "--to", "usda", "-o", "clips", "--clips", "--columns", "volume_gain")
         script = self.at("usd.py")
         with open(script, "w") as file:
             file.write(USD)
-        for stage in said("USD", python, script, self.at("usda", "run.usda"), self.at("clips", "run.usda")):
+        return said("USD", python, script, *(self.at(name, "run.usda") for name in stages))
+
+    def test_usd(self):
+        self.repose("export", "out", "--to", "usda", "-o", "clips", "--clips", "--columns", "volume_gain")
+        for stage in self.usd("usda", "clips"):
             self.assertEqual((stage["up"], stage["metres"], stage["fps"], stage["range"]), ("Y", 1.0, 30.0, [0.0, 3.0]))
+            self.assertEqual((stage["roots"], stage["wrong"], stage["material"]), (["Run"], [], "/World/Sand/Materials/Particles"))
             for i in range(4):
                 frame = stage["frames"][str(i)]
                 self.same(i, frame["position"], frame["velocity"], frame["id"])
                 self.assertTrue(all(0.018 < w < 0.022 for w in frame["width"]))  # diameters
                 self.near(frame["gain"], [x[0] for x in self.truth[i]["columns"]["volume_gain"]])
+                self.assertEqual(frame["color"], len(frame["id"]))
             floor, paddle = stage["colliders"]["floor"], stage["colliders"]["collider1_the_paddle"]
-            self.assertEqual(floor[:2], [4, 2])
+            self.assertEqual(floor[:2] + floor[3:], [4, 2, "/World/Sand/Materials/Colliders/floor", False])
             angle = math.radians(90 * self.times[3])
             x, z = 0.05, -0.2
             self.near(paddle[2], (x * math.cos(angle) + z * math.sin(angle), 0.5 * self.times[3],
                                   -x * math.sin(angle) + z * math.cos(angle)), 1e-5)
+            self.assertEqual(paddle[3:], ["/World/Sand/Materials/Colliders/collider1_the_paddle", True])
+
+    def test_usd_between_frames(self):
+        """Halfway between two frames every grain is halfway, also where others come and go."""
+        with open(self.at("pour.lua"), "w") as file:
+            file.write(POUR)
+        self.repose("run", "pour.lua", "-o", "pour", "--quiet")
+        frames = sorted(glob.glob(self.at("pour", "frames", "frame.*.hdf")))
+        truth = [f["seen"][0][0] for f in said("LOOK", "pvpython", self.script, *frames)]
+        seen = [{int(i[0]): p for i, p in zip(f["columns"]["id"], f["position"])} for f in map(by_id, truth)]
+        self.assertTrue(any(a.keys() - b.keys() and b.keys() - a.keys() for a, b in zip(seen, seen[1:])))
+        # the frames themselves are in another order, and hold some that have left
+        self.assertTrue(any(f["columns"]["id"] != sorted(f["columns"]["id"]) for f in truth))
+        self.assertTrue(any(len(f["position"]) > len(s) for f, s in zip(truth, seen)))
+        for clips in [], ["--clips"]:
+            self.repose("export", "pour", "--to", "usda", "-o", "pour-usda", "--columns", "volume_gain", *clips)
+            stage, = self.usd("pour-usda")
+            everybody = sorted(set().union(*seen))
+            for half in range(2 * len(seen) - 1):
+                frame = stage["frames"]["%g" % (half / 2)]
+                self.assertEqual(frame["id"], everybody)
+                before, after = seen[half // 2], seen[(half + 1) // 2]
+                for i, x, wide in zip(frame["id"], frame["position"], frame["width"]):
+                    # who is in one of the two only stands where it is then, at half the size
+                    ends = [f[i] for f in (before, after) if i in f]
+                    self.assertAlmostEqual(wide, 0.02 * ((i in before) + (i in after)) / 2, 5)
+                    if ends:
+                        self.assertLess(math.dist(x, [sum(e[a] for e in ends) / len(ends) for a in range(3)]), 0.01 * 0.04)
 
     def test_which_frames_and_columns(self):
         self.repose("export", "out", "--to", "csv", "-o", "some", "--frames", "1:3", "--every", "2", "--columns", "")
@@ -389,13 +450,10 @@ class Exports(unittest.TestCase):
         self.repose("export", "out", "--to", "ply", "-o", "ply-some", "--frames", "2:3")
         self.assertEqual(sorted(n for n in os.listdir(self.at("ply-some")) if n.startswith("particles")),
                          ["particles.0002.ply", "particles.0003.ply"])
-        python = usd_python()
-        if python is not None:
+        if usd_python() is not None:
             self.repose("export", "out", "--to", "usda", "-o", "usda-some", "--frames", "1:2", "--columns", "volume_gain")
-            with open(self.at("usd.py"), "w") as file:
-                file.write(USD)
-            stage, = said("USD", python, self.at("usd.py"), self.at("usda-some", "run.usda"))
-            self.assertEqual((stage["range"], sorted(stage["frames"])), ([1.0, 2.0], ["1", "2"]))
+            stage, = self.usd("usda-some")
+            self.assertEqual((stage["range"], sorted(stage["frames"])), ([1.0, 2.0], ["1", "1.5", "2"]))
 
     def test_every_format_fails_well(self):
         os.makedirs(self.at("void"), exist_ok=True)
@@ -489,7 +547,7 @@ class Exports(unittest.TestCase):
 class Volumes(Exports):
     """Debian's Blender."""
 
-    test_vtp_in_paraview = test_ply = test_z_up = test_csv = test_usd = None
+    test_vtp_in_paraview = test_ply = test_z_up = test_csv = test_usd = test_usd_between_frames = None
     test_which_frames_and_columns = test_what_cannot_be_read_or_written = test_every_format_fails_well = None
     test_z_up_in_every_format = test_which_frames_in_every_format = test_colliders_are_where_they_were = None
     test_a_signal_ends_an_export = test_colours_of_materials = None
