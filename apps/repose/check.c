@@ -185,7 +185,7 @@ static int check_main(const args *a)
     f.frames = frames >= 0 ? frames : f.info.frames;
     const int status = plan_scene(scene, memory, (double)f.frames / f.info.fps, &f.plan, &f.poured);
     if (status == 0 && f.plan.particles == 0 && f.poured == 0) {
-        say("warning: the scene has no particles at the start");
+        say_warning("the scene has no particles at the start");
     }
     if (status == 0) {
         look_ahead(&f, threads);

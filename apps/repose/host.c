@@ -134,7 +134,7 @@ static void obey(control *c, const char *word)
         c->stop = true;
         c->paused = false;
     } else if (word[0] != '\0') {
-        say("warning: control: want pause, resume or stop, got '%s'", word);
+        say_warning("control: want pause, resume or stop, got '%s'", word);
     }
 }
 

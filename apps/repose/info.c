@@ -85,7 +85,8 @@ static void print_fact(const json_t *record, const char *key, const char *label)
 
 static int print_run(const char *folder)
 {
-    json_t *record;
+    json_t *record, *warning;
+    size_t i;
     const int status = run_record(folder, &record);
     if (status != 0) {
         return status;
@@ -97,7 +98,7 @@ static int print_run(const char *folder)
         {"repose", "version"},
     };
     printf("run            %s\n", folder);
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+    for (i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         print_fact(record, facts[i][0], facts[i][1]);
     }
     const char *state = json_string_value(json_object_get(record, "status"));
@@ -106,6 +107,10 @@ static int print_run(const char *folder)
                folder);
     }
     print_fact(json_object_get(record, "about"), "scene", "scene");
+    json_array_foreach(json_object_get(record, "warnings"), i, warning)
+    {
+        printf("%-14s %s\n", "warning", json_string_value(warning));
+    }
     json_decref(record);
     char path[RUN_PATH];
     const int64_t last = rp_run_last_frame(folder);

@@ -4,9 +4,11 @@
 
 #include <repose/repose.h>
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const command *const commands[] = {
     &command_run,  &command_check,  &command_list,    &command_info,     &command_render,
@@ -37,10 +39,17 @@ static int unknown(const char *name)
                              : say_usage("no command '%s'; repose --help lists them", name);
 }
 
+// As `repose measure ... | head` does when it has seen enough.
+static bool reader_has_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 // What a command printed must have arrived: a full disk behind stdout is an error too.
 static int finish(int status)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE && !reader_has_gone()) {
         say_usage("cannot write to standard output");
         return EXIT_FILE;
     }

@@ -254,7 +254,8 @@ static int make_movie(const args *a, const rp_render *render, const char *mp4)
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    say("%s shows %lld frames of %s", mp4, (long long)c.frames, a->operand[0]);
+    say("%s shows %lld frame%s of %s", mp4, (long long)c.frames, c.frames == 1 ? "" : "s",
+        a->operand[0]);
     return EXIT_DONE;
 }
 

@@ -28,7 +28,7 @@ static const option run_options[] = {
      .help = "also save the state in mid-frame, every so many seconds\nof computing (60); 0: only "
              "at the end of a frame"},
     {.name = "--json", .help = "one JSON object per frame on standard output"},
-    {.name = "--quiet", .help = "no progress, only errors"},
+    {.name = "--quiet", .help = "no progress, only warnings and errors"},
     {.name = "--control-fd",
      .value = "N",
      .help = "obey the words pause, resume and stop, one a line, that\ncome on file descriptor N"},
@@ -319,8 +319,8 @@ static int end_well(const job *j, rp_run_end end)
     print_duration(wall_clock() - j->progress.began, took);
     rp_world_stats(j->world, &stats);
     if (end == RP_RUN_FINISHED) {
-        say("%lld frames are in %s, after %s; for a picture: repose render %s",
-            (long long)stats.frame, j->folder, took, j->folder);
+        say("%lld frame%s in %s, after %s; for a picture: repose render %s", (long long)stats.frame,
+            stats.frame == 1 ? " is" : "s are", j->folder, took, j->folder);
         return EXIT_DONE;
     }
     say("stopped at t = %.6g s and saved; to go on: repose run%s%s -o %s --resume", stats.time,
@@ -397,7 +397,7 @@ static int run_job(job *j)
     if (j->mode == RP_RUN_OVERWRITE) {
         unlink(log);
     }
-    say_to(log);
+    say_to(log, j->run);
     if (j->mode == RP_RUN_RESUME) {
         status = recall(j);
         status = status == 0 ? load(j) : status;
@@ -416,7 +416,7 @@ static int run_main(const args *a)
     status = status == 0 ? run_job(j) : status;
     rp_world_destroy(j->world);
     rp_scene_free(j->scene_loaded);
-    say_to(NULL);
+    say_to(NULL, NULL);
     rp_run_close(j->run);
     json_decref(j->about);
     free(j);

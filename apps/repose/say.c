@@ -1,35 +1,87 @@
 #include "say.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static FILE *log_file;
-static bool quiet;
+// Lines that were said, as long as there is memory for them.
+typedef struct lines {
+    char **line;
+    int count;
+} lines;
+enum { LINES_MOST = 1024, TEXT = 4096 }; // lines, bytes of one
 
-static void put(bool to_terminal, const char *mark, const char *format, va_list list)
+static FILE *log_file;
+static lines early; // before there was a log
+static lines known; // of the library and warnings: each is said once
+static rp_run *record;
+static bool quiet;
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER; // the library says things from any thread
+
+static bool is_among(const lines *l, const char *text)
 {
-    char text[4096];
-    vsnprintf(text, sizeof text, format, list);
+    for (int i = 0; i < l->count; i++) {
+        if (strcmp(l->line[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void keep(lines *l, const char *text)
+{
+    char **grown =
+        l->count < LINES_MOST ? realloc(l->line, ((size_t)l->count + 1) * sizeof *grown) : NULL;
+    char *copy = grown != NULL ? strdup(text) : NULL;
+    l->line = grown != NULL ? grown : l->line;
+    if (copy != NULL) {
+        l->line[l->count++] = copy;
+    }
+}
+
+static void forget(lines *l)
+{
+    for (int i = 0; i < l->count; i++) {
+        free(l->line[i]);
+    }
+    free(l->line);
+    *l = (lines){0};
+}
+
+static void put_text(bool to_terminal, const char *text)
+{
+    char when[32], line[TEXT + 64];
+    const time_t now = time(NULL);
+    struct tm utc;
     if (to_terminal) {
-        fprintf(stderr, "repose: %s%s\n", mark, text);
+        fprintf(stderr, "repose: %s\n", text);
     }
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    snprintf(line, sizeof line, "%s %s", when, text);
     if (log_file != NULL) {
-        char when[32];
-        const time_t now = time(NULL);
-        struct tm utc;
-        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-        fprintf(log_file, "%s %s%s\n", when, mark, text);
+        fprintf(log_file, "%s\n", line);
         fflush(log_file);
+    } else {
+        keep(&early, line);
     }
+}
+
+static void put(bool to_terminal, const char *format, va_list list)
+{
+    char text[TEXT];
+    vsnprintf(text, sizeof text, format, list);
+    pthread_mutex_lock(&busy);
+    put_text(to_terminal, text);
+    pthread_mutex_unlock(&busy);
 }
 
 void say(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    put(!quiet, "", format, list);
+    put(!quiet, format, list);
     va_end(list);
 }
 
@@ -37,7 +89,7 @@ int say_usage(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    put(true, "", format, list);
+    put(true, format, list);
     va_end(list);
     return EXIT_USAGE;
 }
@@ -58,22 +110,72 @@ int say_error(rp_result result, bool running)
     }
 }
 
-static void hook(rp_log_level level, const char *message, void *context)
+static const char WARNING[] = "warning: ";
+
+// What was said before is not said again: a scene is made into a world more than once.
+static void say_once(rp_log_level level, const char *message)
 {
-    (void)context;
-    if (level == RP_LOG_WARNING) {
-        say("warning: %s", message);
-    } else if (level == RP_LOG_INFO) {
-        say("%s", message);
+    const bool warning = level == RP_LOG_WARNING;
+    char line[TEXT + 16];
+    snprintf(line, sizeof line, "%s%s", warning ? WARNING : "", message);
+    if (!is_among(&known, line)) {
+        keep(&known, line);
+        put_text(warning || !quiet, line);
+        if (warning && record != NULL) {
+            rp_run_warn(record, message);
+        }
     }
 }
 
-void say_to(const char *path)
+static void hook(rp_log_level level, const char *message, void *context)
 {
+    (void)context;
+    pthread_mutex_lock(&busy);
+    if (level == RP_LOG_SCRIPT) {
+        put_text(!quiet, message);
+    } else if (level != RP_LOG_DEBUG) {
+        say_once(level, message);
+    }
+    pthread_mutex_unlock(&busy);
+}
+
+void say_warning(const char *format, ...)
+{
+    char text[TEXT];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    hook(RP_LOG_WARNING, text, NULL);
+}
+
+const char *said_warning(int index)
+{
+    for (int i = 0; i < known.count; i++) {
+        const char *line = known.line[i];
+        if (strncmp(line, WARNING, sizeof WARNING - 1) == 0 && index-- == 0) {
+            return line + sizeof WARNING - 1;
+        }
+    }
+    return NULL;
+}
+
+void say_to(const char *path, rp_run *run)
+{
+    pthread_mutex_lock(&busy);
     if (log_file != NULL) {
         fclose(log_file);
     }
     log_file = path != NULL ? fopen(path, "ae") : NULL;
+    for (int i = 0; log_file != NULL && i < early.count; i++) {
+        fprintf(log_file, "%s\n", early.line[i]);
+    }
+    forget(&early);
+    record = run;
+    for (int i = 0; record != NULL && said_warning(i) != NULL; i++) {
+        rp_run_warn(record, said_warning(i));
+    }
+    pthread_mutex_unlock(&busy);
 }
 
 void say_quietly(bool be_quiet)

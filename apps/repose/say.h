@@ -16,12 +16,17 @@ enum {
 // "repose: ..." on stderr, and in the log file when there is one. @return EXIT_USAGE
 int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// "repose: warning: ...": once, however often, and also when all is to be quiet.
+void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Warnings that were given so far, those of the library too; NULL behind the last.
+const char *said_warning(int index);
 
 // The sentence of the call that failed. @param running it was a step, not a description
 // @return the exit code for that kind of failure
 int say_error(rp_result result, bool running);
 
-// Also write to a file from now on; NULL: no longer. What the library logs goes there too.
-void say_to(const char *path);
-// Only errors, no notes.
+// Also write to a file, and warnings into the record of a run, from now on; NULL: no longer. What
+// was said before goes there too, and so does what the library logs.
+void say_to(const char *path, rp_run *run);
+// Only warnings and errors, no notes.
 void say_quietly(bool quiet);

@@ -43,7 +43,12 @@ RP_API rp_result rp_fail(rp_result code, const char *format, ...)
         }                                                                                          \
     } while (0)
 
-typedef enum rp_log_level { RP_LOG_DEBUG, RP_LOG_INFO, RP_LOG_WARNING } rp_log_level;
+typedef enum rp_log_level {
+    RP_LOG_DEBUG,
+    RP_LOG_INFO,   ///< a remark
+    RP_LOG_SCRIPT, ///< what the script of a scene printed
+    RP_LOG_WARNING,
+} rp_log_level;
 
 /// Receives what the library has to say besides errors. The library itself never prints.
 typedef void (*rp_log_hook)(rp_log_level level, const char *message, void *context);

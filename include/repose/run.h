@@ -32,6 +32,10 @@ RP_API void rp_run_close(rp_run *run);
 /// What rp_run_def.about said when the run was started, as JSON; NULL for a new run.
 RP_API const char *rp_run_about(const rp_run *run);
 
+/// Something that whoever looks at the results should know: `warnings` of run.json holds it from
+/// the end of the next frame on, once, with those of the run that is resumed. From any thread.
+RP_API void rp_run_warn(rp_run *run, const char *sentence);
+
 /// Is there a state to go on from? Otherwise the world must be filled, and begins anew: the process
 /// of a resumed run may have been killed before its first frame.
 RP_API bool rp_run_has_state(const rp_run *run);

@@ -102,12 +102,18 @@ static rp_result take_arguments(measuring *m)
         const int i = argument_index(m->what, given->name);
         if (i < 0) {
             rp_nearest near = rp_nearest_start(given->name);
+            char names[256] = "";
             for (int j = 0; j < ARGUMENTS && m->what->argument[j].name != NULL; j++) {
+                const size_t used = strlen(names);
                 rp_nearest_try(&near, m->what->argument[j].name);
+                snprintf(names + used, sizeof names - used, "%s%s", j > 0 ? ", " : "",
+                         m->what->argument[j].name);
             }
-            return rp_fail(RP_ERR_ARGUMENT, "%s has no argument '%s'%s%s%s", m->what->name,
+            return rp_fail(RP_ERR_ARGUMENT, "%s has no argument '%s'%s%s%s%s %s", m->what->name,
                            given->name, near.best != NULL ? "; did you mean " : "",
-                           near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");
+                           near.best != NULL ? near.best : "", near.best != NULL ? "?" : "",
+                           near.best != NULL ? " It takes" : "; it takes",
+                           names[0] != '\0' ? names : "none");
         }
         RP_TRY(check_value(m->what, &m->what->argument[i], given->value));
         m->value[i] = given->value;
@@ -477,9 +483,10 @@ static rp_result measure_wall(measuring *m, rp_measured *out)
         return rp_fail(RP_ERR_ARGUMENT, "%s/forces.csv has no collider '%s' in these frames",
                        m->def->folder, text(m, "collider"));
     }
+    const double area = number(m, "area");
     for (int64_t r = 0; r < out->rows; r++) {
         double *row = out->value + r * out->columns;
-        row[5] = hypot(hypot(row[2], row[3]), row[4]) / number(m, "area");
+        row[5] = area > 0.0 ? hypot(hypot(row[2], row[3]), row[4]) / area : NAN;
     }
     return RP_OK;
 }
@@ -579,11 +586,14 @@ static const measurement measurements[] = {
      .need = RP_READ_VELOCITY,
      .argument = {ALONG, WIDTH, ORIGIN}},
     {.name = "wall",
-     .sentence = "Mean force on a collider over the frame, and what it is over an area.",
+     .sentence = "Mean force on a collider over the frame, and what it is over an area, where one "
+                 "is given.",
      .columns = "force_x_N force_y_N force_z_N pressure_Pa",
      .table = measure_wall,
      .argument = {{"collider", "0", "its name in forces.csv, or its number", NULL, 0.0, 0.0, true},
-                  {"area", "1", "[m^2]", NULL, 1e-300, MOST}}},
+                  {"area", "none",
+                   "of it that the force is on [m^2]; `pressure_Pa` is not a number without", NULL,
+                   1e-300, MOST}}},
     {.name = "discharge",
      .sentence = "Mass that is there, the share of all mass so far that has gone, and the rate at "
                  "which it went since the frame before.",

@@ -245,7 +245,7 @@ static int print(lua_State *L)
         luaL_addvalue(&b);
     }
     luaL_pushresult(&b);
-    rp_log(RP_LOG_INFO, "%s", lua_tostring(L, -1));
+    rp_log(RP_LOG_SCRIPT, "%s", lua_tostring(L, -1));
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,9 @@ struct rp_run {
     bool has_state;
     char newest[RP_PATH];
     int64_t newest_frame;
+    json_t *warnings;       // sentences, each once
+    size_t warnings_noted;  // how many of them run.json has
+    pthread_mutex_t warned; // guards them
 };
 
 rp_run_def rp_default_run_def(void) { return (rp_run_def){.frames = 1, .cookie = RP_DEF_COOKIE}; }
@@ -78,6 +82,11 @@ static rp_result read_record(rp_run *run)
                        ", this version reads up to %d: use a newer Repose",
                        path, json_integer_value(format), RUN_FORMAT);
     }
+    const json_t *warnings = json_object_get(run->record, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const char *sentence = json_string_value(json_array_get(warnings, i));
+        rp_run_warn(run, sentence != NULL ? sentence : "");
+    }
     run->about = json_dumps(json_object_get(run->record, "about"), JSON_COMPACT);
     return run->about != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: a run's record");
 }
@@ -111,6 +120,8 @@ rp_result rp_run_open(const char *folder, rp_run_mode mode, rp_run **out)
         return rp_fail(RP_ERR_MEMORY, "out of memory: a run");
     }
     run->mode = mode;
+    run->warnings = json_array();
+    pthread_mutex_init(&run->warned, NULL);
     rp_result result = rp_folder_open(&run->folder, folder);
     if (result == RP_OK) {
         result = look_around(run);
@@ -127,12 +138,29 @@ void rp_run_close(rp_run *run)
     if (run != NULL) {
         rp_folder_close(&run->folder);
         json_decref(run->record);
+        json_decref(run->warnings);
+        pthread_mutex_destroy(&run->warned);
         free(run->about);
         free(run);
     }
 }
 
 const char *rp_run_about(const rp_run *run) { return run->about; }
+
+void rp_run_warn(rp_run *run, const char *sentence)
+{
+    enum { MOST = 1000 };
+    pthread_mutex_lock(&run->warned);
+    bool known = json_array_size(run->warnings) >= MOST;
+    for (size_t i = 0; !known && i < json_array_size(run->warnings); i++) {
+        known = strcmp(json_string_value(json_array_get(run->warnings, i)), sentence) == 0;
+    }
+    json_t *text = !known ? json_string(sentence) : NULL; // NULL also for what is no UTF-8
+    if (text != NULL) {
+        json_array_append_new(run->warnings, text);
+    }
+    pthread_mutex_unlock(&run->warned);
+}
 
 bool rp_run_has_state(const rp_run *run) { return run->has_state; }
 
@@ -148,6 +176,24 @@ typedef struct go {
     bool stopped;        // before there was a frame
     double held;         // seconds for which the last frame kept the steps waiting
 } go;
+
+// As they are now, for run.json.
+static json_t *list_warnings(rp_run *run)
+{
+    pthread_mutex_lock(&run->warned);
+    json_t *list = json_copy(run->warnings);
+    run->warnings_noted = json_array_size(list);
+    pthread_mutex_unlock(&run->warned);
+    return list;
+}
+
+static bool has_new_warnings(rp_run *run)
+{
+    pthread_mutex_lock(&run->warned);
+    const bool more = json_array_size(run->warnings) != run->warnings_noted;
+    pthread_mutex_unlock(&run->warned);
+    return more;
+}
 
 static rp_result write_record(const go *g, const char *status)
 {
@@ -167,14 +213,14 @@ static rp_result write_record(const go *g, const char *status)
     json_t *about = json_loads(g->def->about != NULL ? g->def->about : "{}", 0, NULL);
     json_t *record = json_pack(
         "{s:i, s:s, s:s, s:s?, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:I, s:s, s:s, s:f, s:o, s:o, "
-        "s:o}", //
+        "s:o, s:o}", //
         "format", RUN_FORMAT, "repose", RP_VERSION, "status", status, "title", g->def->title,
         "method", world->solver->info.name, "frames", (json_int_t)g->def->frames, "frames_done",
         (json_int_t)world->time.frame, "steps", (json_int_t)world->time.step, "instruction_set",
         rp_world_isa(world), "precision", world->def.precision == RP_SINGLE ? "single" : "double",
         "threads", world->threads, "seed", (json_int_t)world->def.seed, "host", host, "written",
         when, "seconds", rp_seconds() - g->began, "materials", materials, "species", species,
-        "about", about);
+        "warnings", list_warnings(g->run), "about", about);
     char *text =
         record != NULL ? json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(record);
@@ -497,6 +543,9 @@ static rp_result advance(go *g, rp_run_answer *answer)
         rp_world_totals(world, &totals);
         RP_TRY(save_frame(g, &stats, &totals));
         g->held = rp_seconds() - since;
+        if (has_new_warnings(g->run)) {
+            RP_TRY(write_record(g, "running"));
+        }
     } else if (g->def->save_seconds > 0.0 && rp_seconds() - g->saved > g->def->save_seconds &&
                rp_writer_idle(g->writer)) {
         RP_TRY(save_middle(g));

@@ -262,6 +262,43 @@ class Runs(Folder):
         self.assertEqual([f["frame"] for f in frames], [1, 2, 3])
         self.assertEqual(frames[-1]["particles"], 400)
 
+    def test_warnings_are_kept(self):
+        # a warning and a remark, both of a world that is made twice: once to plan it
+        self.write("heap.lua", heap(1, "collider { shape = sphere { center = {0.1, 0.3}, radius = 0.15 } }\n"
+                                       "print('twice') print('twice')\nlocal spare = material.sand {}"))
+        warning, remark = "heap.lua:8: material.sand: made, but nothing uses it", "particles would lie inside"
+        done = self.repose("run", "heap.lua", "-o", "loud")
+        self.assertEqual((done.stderr.count(warning), done.stderr.count(remark), done.stderr.count("twice")), (1, 1, 2))
+        self.assertIn("1 frame is in loud", done.stderr)
+        done = self.repose("run", "heap.lua", "-o", "out", "--quiet")
+        self.assertEqual((done.stdout, done.stderr), ("", f"repose: warning: {warning}\n"))
+        log = self.read("out/run.log")
+        self.assertEqual((log.count(warning), log.count(remark), log.count("twice")), (1, 1, 2))
+        self.assertEqual(json.loads(self.read("out/run.json"))["warnings"], [warning])
+        # those of a run that goes on are added to it
+        done = subprocess.run([REPOSE, "run", "--resume", "-o", "out", "--frames", "3", "--control-fd", "0"],
+                              input="jump\n", capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        warnings = json.loads(self.read("out/run.json"))["warnings"]
+        self.assertEqual(warnings[0], warning)
+        self.assertEqual(warnings[-1], "control: want pause, resume or stop, got 'jump'")
+        self.assertIn(f"warning        {warning}", self.repose("info", "out").stdout)
+
+    def test_whoever_has_seen_enough_may_go(self):
+        self.write("heap.lua", heap(1))
+        self.repose("run", "heap.lua", "-o", "out", "--quiet")
+        for words in (("measure", "out", "stats"), ("info", "out"), ("--help",), ("check", "heap.lua")):
+            with self.subTest(words=words):
+                reader, writer = os.pipe()
+                os.close(reader)
+                done = subprocess.run([REPOSE, *words], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+                os.close(writer)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                with open("/dev/full", "w") as full:
+                    done = subprocess.run([REPOSE, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(done.returncode, 4)
+                self.assertIn("cannot write to standard output", done.stderr)
+
     def test_a_folder_that_holds_a_run(self):
         self.write("heap.lua", heap())
         self.repose("run", "heap.lua", "-o", "out")

@@ -229,10 +229,16 @@ static void a_falling_block_is_measured(void)
     rp_set_log_hook(NULL, NULL);
     CHECK_OK(measure(folder.path, "wall", "collider", "ground", &m)); // 0, its number, was above
     CHECK_EQUAL(m->rows, 1);
+    const double force = hypot(hypot(m->value[2], m->value[3]), m->value[4]);
+    CHECK(isnan(m->value[5])); // it was the force over 1 m^2, whatever the collider's size
+    rp_measured_free(m);
+    CHECK_OK(measure(folder.path, "wall", "area", "2", &m));
+    CHECK_NEAR(m->value[5], force / 2.0, 1e-12 * force);
     rp_measured_free(m);
     check_context("wrong words");
     CHECK_ERROR(measure(folder.path, "runuot", NULL, NULL, &m), RP_ERR_ARGUMENT, "runout?");
-    CHECK_ERROR(measure(folder.path, "runout", "quantil", "1", &m), RP_ERR_ARGUMENT, "quantile?");
+    CHECK_ERROR(measure(folder.path, "runout", "quantil", "1", &m), RP_ERR_ARGUMENT,
+                "quantile? It takes along, quantile, x0, y0, z0");
     CHECK_ERROR(measure(folder.path, "runout", "quantile", "1.5", &m), RP_ERR_ARGUMENT, "1.5");
     CHECK_ERROR(measure(folder.path, "runout", "quantile", "x", &m), RP_ERR_ARGUMENT, "'x'");
     CHECK_ERROR(measure(folder.path, "runout", "along", "q", &m), RP_ERR_ARGUMENT, "x y z r");
