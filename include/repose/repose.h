@@ -9,6 +9,7 @@
 #include "measure.h"
 #include "method.h"
 #include "nearest.h"
+#include "plugin.h"
 #include "reader.h"
 #include "record.h"
 #include "render.h"

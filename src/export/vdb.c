@@ -1,55 +1,17 @@
-#define _GNU_SOURCE
 // OpenVDB volumes, by the plugin.
 #include "export/vdb.h"
 
 #include "export/job.h"
 
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static const char NAME[] = "repose-vdb.so";
-
-// Beside the program, in lib/repose as it is installed or built, or where REPOSE_PLUGINS says.
-static void *open_plugin(void)
-{
-    static const char *const places[] = {"", "../lib/repose/", "../lib/x86_64-linux-gnu/repose/"};
-    char program[4096], path[8192];
-    const char *said = getenv("REPOSE_PLUGINS");
-    if (said != NULL) {
-        snprintf(path, sizeof path, "%s/%s", said, NAME);
-        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash != NULL) {
-        slash[1] = '\0';
-    }
-    void *library = NULL;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && library == NULL; i++) {
-        snprintf(path, sizeof path, "%s%s%s", program, places[i], NAME);
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    return library;
-}
+#include <repose/plugin.h>
 
 static rp_result start(rp_job *job)
 {
-    void *library = open_plugin();
-    const rp_vdb_plugin *(*get)(void) = NULL;
-    if (library != NULL) {
-        *(void **)&get = dlsym(library, "rp_vdb_plugin_get");
-    }
-    const rp_vdb_plugin *plugin = get != NULL ? get() : NULL;
-    if (plugin == NULL || plugin->version != RP_VDB_VERSION) {
-        return rp_fail(RP_ERR_UNSUPPORTED,
-                       "vdb needs the plugin %s, which this build lacks (Debian: install "
-                       "libopenvdb-dev, then build again)",
-                       NAME);
-    }
-    job->state = (void *)(uintptr_t)plugin;
+    const void *table;
+    RP_TRY(rp_plugin_open("repose-vdb.so", "rp_vdb_plugin_get", RP_VDB_VERSION,
+                          "vdb needs OpenVDB (Debian: install libopenvdb-dev, then build again)",
+                          &table));
+    job->state = (void *)(uintptr_t)table;
     return RP_OK;
 }
 
