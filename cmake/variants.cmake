@@ -1,9 +1,11 @@
 # Hot code is compiled once per variant: dimension, spline order, precision and instruction set are
 # constants in it. These are the only lists. Adding an entry compiles the sources for it and puts it into
 # the generated variant_list.h, from which kernels.c and laws.c make the tables that worlds choose from.
+# A folder may ask for fewer (its own lists), and so may a preset (REPOSE_COVER).
 set(REPOSE_DIMENSIONS 2 3)
-set(REPOSE_ORDERS 1 2 3)
+set(REPOSE_ORDERS 2 1 3) # the usual one first
 set(REPOSE_REAL_BITS 32 64)
+option(REPOSE_COVER "Compile the first spline order in full, every other one once: for builds that only look for mistakes" OFF)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(known_isas plain avx2 avx512)
@@ -44,17 +46,34 @@ function(repose_write_variant_list header macro rows)
        "// Written by cmake/variants.cmake.\n#pragma once\n#define ${macro}(X) \\\n    ${rows}\n")
 endfunction()
 
+# Is this one of the variants that the build wants? With REPOSE_COVER other orders than the first have one:
+# dimensions and precisions in turn.
+function(repose_wanted out dim order bits orders)
+  set(${out} ON PARENT_SCOPE)
+  list(FIND orders ${order} place)
+  if(REPOSE_COVER AND place GREATER 0)
+    math(EXPR its_dim "2 + (${place} + 1) % 2")
+    math(EXPR its_bits "64 - 32 * ((${place} + 1) % 2)")
+    if(NOT (dim EQUAL its_dim AND bits EQUAL its_bits))
+      set(${out} OFF PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
 # Sources of src/kernel: per dimension, order, precision and instruction set. X(dim, order, bits, isa)
 function(repose_add_kernel_variants target)
   set(rows "")
   foreach(dim IN LISTS REPOSE_DIMENSIONS)
     foreach(order IN LISTS REPOSE_ORDERS)
       foreach(bits IN LISTS REPOSE_REAL_BITS)
+        repose_wanted(wanted ${dim} ${order} ${bits} "${REPOSE_ORDERS}")
         foreach(isa IN LISTS REPOSE_ISAS)
-          repose_add_variant(${target} kernel_${dim}d_q${order}_f${bits}_${isa} ${isa}
-                             DEFINITIONS RP_DIM=${dim} RP_ORDER=${order} RP_REAL_BITS=${bits}
-                             SOURCES ${ARGN})
-          list(APPEND rows "X(${dim}, ${order}, ${bits}, ${isa})")
+          if(wanted)
+            repose_add_variant(${target} kernel_${dim}d_q${order}_f${bits}_${isa} ${isa}
+                               DEFINITIONS RP_DIM=${dim} RP_ORDER=${order} RP_REAL_BITS=${bits}
+                               SOURCES ${ARGN})
+            list(APPEND rows "X(${dim}, ${order}, ${bits}, ${isa})")
+          endif()
         endforeach()
       endforeach()
     endforeach()

@@ -100,6 +100,12 @@ static rp_result choose_kernels(rp_world *world)
 {
     const rp_world_def *def = &world->def;
     const char *name = def->isa != NULL ? def->isa : getenv("REPOSE_ISA");
+    if (rp_kernels_find(def->dimension, def->order, def->precision, RP_ISA_PLAIN) == NULL) {
+        return rp_fail(
+            RP_ERR_UNSUPPORTED,
+            "world: this build lacks %dD worlds with splines of order %d in %s precision",
+            def->dimension, def->order, def->precision == RP_SINGLE ? "single" : "double");
+    }
     for (int isa = RP_ISA_COUNT - 1; isa >= 0; isa--) {
         if (name != NULL && strcmp(name, rp_isa_name(isa)) != 0) {
             continue;

@@ -459,6 +459,11 @@ void test_bed_set_nodes(test_bed *bed, int channel,
     }
 }
 
+bool test_is_built(int dim, int order, rp_precision precision)
+{
+    return rp_kernels_find(dim, order, precision, RP_ISA_PLAIN) != NULL;
+}
+
 void test_each_variant(void (*body)(const rp_kernels *kernels))
 {
     for (int i = 0; i < rp_kernels_count(); i++) {

@@ -109,6 +109,9 @@ void test_bed_set_nodes(test_bed *bed, int channel,
 // The nearest number that the variant can hold.
 double test_bed_rounded(const test_bed *bed, double x);
 
+// A build that only looks for mistakes has fewer spline orders than the library (REPOSE_COVER).
+bool test_is_built(int dim, int order, rp_precision precision);
+
 // Runs a test for every variant that this build has and this machine can run.
 // With spline and with affine gradients (mpm_affine).
 void test_each_variant(void (*body)(const rp_kernels *kernels));
