@@ -74,6 +74,11 @@ static void look_ahead(forecast *f, int threads)
     // points as float64 on top of the state, the material, and the topology, which packs well
     f->frame_bytes = (double)p->state_bytes + poured * EACH_IN_FRAME + n * 14.0 + 40e3;
     f->total_bytes = f->frame_bytes * (double)(f->frames + 1);
+    if (p->row_bytes > 0) { // chosen columns, and one state
+        const double state = f->frame_bytes;
+        f->frame_bytes = n * (double)p->row_bytes + 40e3;
+        f->total_bytes = f->frame_bytes * (double)(f->frames + 1) + state;
+    }
     f->steps = ceil(1.0 / (f->info.fps * p->dt));
     f->seconds = n * f->steps / measure_rate(&f->info, threads);
 }

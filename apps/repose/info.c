@@ -50,7 +50,7 @@ static int print_frame(const char *path)
            (long long)info.step);
     printf("particles      %lld, %dD, %s precision, dx %g m\n", (long long)info.particles,
            info.dimension, info.precision == RP_SINGLE ? "single" : "double", info.dx);
-    printf("can resume     %s\n", !info.whole                     ? "no"
+    printf("can resume     %s\n", !info.whole                     ? "no: it keeps no state"
                                   : info.format < RP_FRAME_FORMAT ? "no: it is of an older format"
                                                                   : "yes");
     if (info.failure[0] != '\0') {

@@ -51,6 +51,13 @@ typedef enum rp_column_id {
         RP_COL_COUNT,
 } rp_column_id;
 RP_API const char *rp_column_name(rp_column_id column);
+/// RP_DERIVED_STRESS and RP_DERIVED_PRESSURE.
+typedef enum rp_derived_id {
+#define RP_DERIVED_ID(id, name, comps, unit, sentence) RP_DERIVED_##id,
+    RP_DERIVED_COLUMNS(RP_DERIVED_ID)
+#undef RP_DERIVED_ID
+        RP_DERIVED_COUNT,
+} rp_derived_id;
 /// Components of a column in this world; 0 when the world does not keep it.
 RP_API int rp_world_column_comps(const rp_world *world, rp_column_id column);
 /// Species, one after the other in the order of memory: "solid", "water" and so on.
@@ -63,6 +70,11 @@ RP_API void rp_world_read_species(const rp_world *world, uint8_t *out);
 /// Every column is copied in the same order as long as no step is taken in between; particles of a
 /// species that does not keep it have the neutral value.
 RP_API rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out);
+
+/// Which columns frames of a run keep besides position, id, group, material and species, instead of
+/// all of them: some that the world has, or of RP_DERIVED_COLUMNS. Frames then hold no state, and a
+/// run goes on from state.hdf alone. To be said once all materials are there.
+RP_API rp_result rp_world_choose_columns(rp_world *world, const char *const *name, int count);
 
 #ifdef __cplusplus
 }

@@ -13,12 +13,22 @@ extern "C" {
 
 enum { RP_FRAME_FORMAT = 2 }; ///< written to /repose@format; older ones are read, not resumed
 
+/// Which columns a frame keeps besides position, id, group, material and species, instead of all of
+/// them and the state: no run goes on from it.
+typedef struct rp_frame_choice {
+    unsigned columns;                ///< of the state, as 1u << rp_column_id
+    unsigned derived;                ///< as 1u << rp_derived_id, by the laws of
+    const rp_material_def *material; ///< these, by their numbers
+    int materials;
+} rp_frame_choice;
+
 /// Words that go with a frame.
 typedef struct rp_frame_words {
     const char *title;      ///< of the scene; NULL: none
     const char *failure;    ///< the sentence of a run that failed; NULL: it did not
     const uint64_t *guilty; ///< ids of the particles to blame, sorted; marked in a column of theirs
     int64_t guilty_count;
+    const rp_frame_choice *choice; ///< NULL: all columns, and the state
 } rp_frame_words;
 
 /// Write a state made by rp_world_save() as a frame: to PATH.tmp, synced, then renamed, so that

@@ -96,6 +96,7 @@ typedef struct rp_plan {
     size_t bytes;                ///< of particles and grid while stepping, as rp_stats.memory
     size_t setup_bytes;          ///< the most that is needed before the first step
     size_t state_bytes;          ///< of a saved state; one is held while a frame is written
+    size_t row_bytes;            ///< of a particle in a frame of chosen columns; 0: frames keep all
     double dt;                   ///< the first step [s]
     char limiter[RP_LIMIT_NAME]; ///< what bounds it
     double lower[3], upper[3];   ///< where the particles are [m]

@@ -359,12 +359,13 @@ static int newest_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-// When a file's state is: steps since the start; -1 when it holds none that is whole.
+// When a file's state is: steps since the start; -1 when it holds none that is whole, and the frame
+// too when the file is damaged.
 static rp_result state_step(const char *path, int64_t *frame, int64_t *step)
 {
     rp_frame *file;
     rp_frame_info info;
-    *step = -1;
+    *frame = *step = -1;
     if (access(path, R_OK) != 0) {
         return rp_file_cannot("read", path, errno);
     }
@@ -387,11 +388,12 @@ bool rp_folder_is_whole(const char *path)
     return state_step(path, &frame, &step) == RP_OK && step >= 0;
 }
 
-static rp_result newest_frame(const rp_folder *folder, const frame_list *list, char path[RP_PATH],
-                              int64_t *frame, int64_t *step)
+// The newest whole one of those after frame `after`.
+static rp_result newest_frame(const rp_folder *folder, const frame_list *list, int64_t after,
+                              char path[RP_PATH], int64_t *frame, int64_t *step)
 {
-    *step = -1;
-    for (size_t i = 0; i < list->count && *step < 0; i++) {
+    *frame = *step = -1;
+    for (size_t i = 0; i < list->count && list->number[i] > after && *step < 0; i++) {
         RP_TRY(state_step(rp_folder_frame(folder, list->number[i], path), frame, step));
     }
     return RP_OK;
@@ -401,21 +403,26 @@ rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t 
 {
     char middle[RP_PATH];
     frame_list list = {0};
-    int64_t frame_step = -1, middle_step = -1, middle_frame = 0;
+    int64_t frame_step = -1, middle_step = -1, middle_frame = -1;
     *found = false;
-    each_frame(folder, list_frame, &list);
-    if (list.count > 0) {
-        qsort(list.number, list.count, sizeof *list.number, newest_first);
-    }
-    rp_result result = list.failed ? rp_fail(RP_ERR_MEMORY, "out of memory: a list of frames")
-                                   : newest_frame(folder, &list, path, frame, &frame_step);
-    free(list.number);
-    RP_TRY(result);
     const bool has_middle = access(rp_folder_path(folder, "state.hdf", middle), F_OK) == 0;
     if (has_middle) {
         RP_TRY(state_step(middle, &middle_frame, &middle_step));
     }
-    if (list.count == 0 && !has_middle) {
+    each_frame(folder, list_frame, &list);
+    if (list.count > 0) {
+        qsort(list.number, list.count, sizeof *list.number, newest_first);
+    }
+    rp_result result = list.failed
+                           ? rp_fail(RP_ERR_MEMORY, "out of memory: a list of frames")
+                           : newest_frame(folder, &list, middle_step >= 0 ? middle_frame : -1, path,
+                                          frame, &frame_step);
+    free(list.number);
+    RP_TRY(result);
+    // a frame of chosen columns comes before the state: a kill between the two leaves the first one
+    // alone, and nothing that could be lost
+    const bool only_first = list.count == 1 && *frame == 0;
+    if (!has_middle && (list.count == 0 || (frame_step < 0 && only_first))) {
         return RP_OK;
     }
     if (frame_step < 0 && middle_step < 0) {

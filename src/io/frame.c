@@ -25,6 +25,12 @@ const rp_frame_species_number rp_frame_species_table[RP_FRAME_SPECIES_NUMBERS] =
     {"travel", OF(travel), RP_H5_F64, "cells", "the farthest that any may have moved since a sort"},
 };
 
+const rp_frame_column_info rp_derived_table[RP_DERIVED_COUNT] = {
+#define INFO(id, name, comps, unit, sentence) [RP_DERIVED_##id] = {name, unit, sentence, comps},
+    RP_DERIVED_COLUMNS(INFO)
+#undef INFO
+};
+
 rp_h5_type rp_frame_type(const rp_layout *layout, rp_column_id column)
 {
     const bool single = layout->precision == RP_SINGLE;

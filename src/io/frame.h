@@ -51,6 +51,9 @@ typedef struct rp_frame_species_number {
 enum { RP_FRAME_SPECIES_NUMBERS = 6 };
 extern const rp_frame_species_number rp_frame_species_table[RP_FRAME_SPECIES_NUMBERS];
 
+// What is known of columns that laws give.
+extern const rp_frame_column_info rp_derived_table[RP_DERIVED_COUNT];
+
 // What the registry's time entry holds.
 typedef struct rp_frame_time {
     int64_t frame, step;

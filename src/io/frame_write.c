@@ -3,6 +3,7 @@
 #include "io/frame.h"
 
 #include "base/result.h"
+#include "io/mixture.h"
 #include "io/rows.h"
 #include "io/seal.h"
 #include "repose/file.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VTK_VERTEX = 1 };
+enum { VTK_VERTEX = 1, ASKED = 1024 }; // particles of which laws are asked at once
 
 typedef struct writer {
     rp_h5 h5;
@@ -23,6 +24,11 @@ typedef struct writer {
     void *rows;      // RP_H5_CHUNK of the widest column
     uint64_t *id;    // as many ids
     uint16_t *group; // as many groups; the same memory
+    // of a frame that keeps stress
+    rp_mixture mixture;
+    double *column[RP_COL_COUNT]; // ASKED rows of what laws need
+    void *stored;                 // as many of one column as the state has them
+    rp_result *asked;             // how asking went
 } writer;
 
 typedef struct column {
@@ -122,6 +128,80 @@ static void fill_guilty(const writer *w, const column *c, rp_stretch part, void 
     }
 }
 
+static void end_asking(writer *w)
+{
+    rp_mixture_close(&w->mixture);
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        free(w->column[c]);
+    }
+    free(w->stored);
+}
+
+// Room for what laws need of ASKED particles.
+static rp_result prepare_asking(writer *w)
+{
+    const rp_frame_choice *choice = w->words.choice;
+    RP_TRY(rp_mixture_open(&w->mixture, choice->material, choice->materials, w->view.layout.dim,
+                           ASKED));
+    const unsigned needs = rp_mixture_needs(&w->mixture);
+    w->stored = malloc(ASKED * 9 * sizeof(double));
+    bool enough = w->stored != NULL;
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if ((needs >> c & 1) != 0) {
+            w->column[c] =
+                malloc(ASKED * (size_t)rp_mixture_comps(&w->mixture, c) * sizeof(double));
+            enough = enough && w->column[c] != NULL;
+        }
+    }
+    return enough ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: the stress of a frame");
+}
+
+// What the laws need of some particles of a species, as doubles.
+static rp_material_state state_of(const writer *w, rp_stretch part)
+{
+    rp_material_state state = {{NULL}};
+    const bool single = w->view.layout.precision == RP_SINGLE;
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (w->column[c] == NULL || !(w->view.part[part.species].about->columns >> c & 1)) {
+            continue;
+        }
+        rp_rows_gather(&w->view, c, part, w->stored);
+        for (int64_t i = 0; i < (int64_t)part.count * rp_mixture_comps(&w->mixture, c); i++) {
+            w->column[c][i] =
+                single ? (double)((const float *)w->stored)[i] : ((const double *)w->stored)[i];
+        }
+        state.column[c] = w->column[c];
+    }
+    return state;
+}
+
+// Stress, or the pressure that follows from it.
+static void fill_derived(const writer *w, const column *c, rp_stretch all, void *rows)
+{
+    double stress[ASKED][6], log_ratio[ASKED];
+    uint16_t material[ASKED];
+    rp_stretch part = all;
+    for (int32_t done = 0; done < all.count; done += part.count) {
+        part.first = all.first + done;
+        part.count = all.count - done < ASKED ? all.count - done : ASKED;
+        fill_material(w, c, part, material);
+        const rp_material_state state = state_of(w, part);
+        memset(stress, 0, sizeof stress);
+        const rp_result result =
+            rp_mixture_ask(&w->mixture, material, &state, part.count, stress, log_ratio);
+        *w->asked = *w->asked == RP_OK ? result : *w->asked;
+        for (int32_t i = 0; i < part.count; i++) {
+            for (int k = 0; k < c->spec.comps; k++) {
+                put_real(rows, (int64_t)(done + i) * 6 + k, c->spec.type, stress[i][k]);
+            }
+            if (c->spec.comps == 0) {
+                put_real(rows, done + i, c->spec.type,
+                         rp_pressure_of(stress[i], w->view.layout.dim));
+            }
+        }
+    }
+}
+
 static void put_column(writer *w, const column *c)
 {
     const hid_t dataset = rp_h5_begin_rows(&w->h5, &c->spec);
@@ -160,6 +240,25 @@ static void put_field(writer *w, rp_column_id id)
     put_column(w, &c);
 }
 
+static void put_derived(writer *w, const rp_frame_column_info *info)
+{
+    char path[RP_FRAME_PATH];
+    snprintf(path, sizeof path, RP_AT_COLUMNS "/%.63s", info->name);
+    put_column(w, &(column){.spec = {.path = path,
+                                     .type = rp_frame_type(&w->view.layout, RP_COL_STRAIN),
+                                     .rows = (uint64_t)w->particles,
+                                     .comps = info->comps > 1 ? info->comps : 0,
+                                     .unit = info->unit,
+                                     .description = info->sentence},
+                            .fill = fill_derived});
+}
+
+static bool is_chosen(const writer *w, rp_column_id c)
+{
+    const rp_frame_choice *choice = w->words.choice;
+    return choice == NULL || choice->columns >> c & 1 || c == RP_COL_GROUP || c == RP_COL_ID;
+}
+
 static void put_columns(writer *w)
 {
     const uint64_t rows = (uint64_t)w->particles;
@@ -175,8 +274,13 @@ static void put_columns(writer *w)
         for (int i = 0; i < w->view.header->species; i++) {
             kept = kept || w->view.part[i].about->columns >> c & 1;
         }
-        if (c != RP_COL_POSITION && kept) {
+        if (c != RP_COL_POSITION && kept && is_chosen(w, c)) {
             put_field(w, c);
+        }
+    }
+    for (int k = 0; k < RP_DERIVED_COUNT && w->words.choice != NULL; k++) {
+        if ((w->words.choice->derived >> k & 1) != 0) {
+            put_derived(w, &rp_derived_table[k]);
         }
     }
     put_column(w, &(column){.spec = {.path = RP_AT_COLUMNS "/material",
@@ -504,8 +608,11 @@ static rp_result write_file(writer *w, const rp_file *file)
     put_header(w);
     put_groups(w);
     put_species(w);
-    put_state(w);
+    if (w->words.choice == NULL) {
+        put_state(w);
+    }
     RP_TRY(rp_h5_close(&w->h5));
+    RP_TRY(*w->asked);
     return rp_seal(file->fd, file->path);
 }
 
@@ -529,9 +636,14 @@ rp_result rp_frame_write(const char *path, const void *state, size_t size,
 
     const rp_allocator *a = rp_default_allocator();
     rp_buffer rows = {0}, id = {0};
+    rp_result asked = RP_OK;
+    w.asked = &asked;
     rp_result result = rp_buffer_reserve(&rows, a, RP_FRAME_ROWS_BYTES, 0, "rows of a frame");
     if (result == RP_OK) {
         result = rp_buffer_reserve(&id, a, RP_H5_CHUNK * sizeof(uint64_t), 0, "rows of a frame");
+    }
+    if (result == RP_OK && w.words.choice != NULL && w.words.choice->derived != 0) {
+        result = prepare_asking(&w);
     }
     if (result == RP_OK) {
         w.rows = rows.data;
@@ -539,6 +651,7 @@ rp_result rp_frame_write(const char *path, const void *state, size_t size,
         w.group = id.data;
         result = replace_file(&w, path);
     }
+    end_asking(&w);
     rp_buffer_free(&id, a);
     rp_buffer_free(&rows, a);
     return result;

@@ -46,20 +46,16 @@ static unsigned law_columns(const rp_reader *r)
     return r->mixture.materials > 0 ? rp_mixture_needs(&r->mixture) : 1u << RP_COL_STRAIN;
 }
 
-// Columns that a frame may keep and a law can say: what is known of each.
-enum { STRESS, PRESSURE, DERIVED };
-static const rp_frame_column_info derived[DERIVED] = {
-#define INFO(id, name, comps, unit, sentence) [id] = {name, unit, sentence, comps},
-    RP_DERIVED_COLUMNS(INFO)};
-
-// Which of them a name stands for, if the frame does not keep it itself; DERIVED: none.
+// Which of the columns that laws give a name stands for, if the frame does not keep it itself;
+// RP_DERIVED_COUNT: none.
 static int derived_named(const rp_reader *r, const char *name)
 {
     int k = 0;
-    while (k < DERIVED && strcmp(derived[k].name, name) != 0) {
+    while (k < RP_DERIVED_COUNT && strcmp(rp_derived_table[k].name, name) != 0) {
         k++;
     }
-    return k < DERIVED && has_column(r, name, derived[k].comps) ? DERIVED : k;
+    return k < RP_DERIVED_COUNT && has_column(r, name, rp_derived_table[k].comps) ? RP_DERIVED_COUNT
+                                                                                  : k;
 }
 
 // The first column that is not there; NULL: all are.
@@ -80,8 +76,9 @@ static const char *missing(const rp_reader *r, unsigned want)
             return name;
         }
     }
-    const bool asked = (want & RP_READ_RATIO) != 0 ||
-                       ((want & RP_READ_STRESS) != 0 && derived_named(r, "stress") == STRESS);
+    const bool asked =
+        (want & RP_READ_RATIO) != 0 ||
+        ((want & RP_READ_STRESS) != 0 && derived_named(r, "stress") == RP_DERIVED_STRESS);
     const unsigned law = asked ? law_columns(r) : 0;
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if ((law >> c & 1) != 0 && !has_column(r, rp_column_name(c), comps_of(r, c))) {
@@ -93,7 +90,8 @@ static const char *missing(const rp_reader *r, unsigned want)
 
 bool rp_reader_has(const rp_reader *r, unsigned want)
 {
-    const bool asks = (want & RP_READ_STRESS) != 0 && derived_named(r, "stress") == STRESS;
+    const bool asks =
+        (want & RP_READ_STRESS) != 0 && derived_named(r, "stress") == RP_DERIVED_STRESS;
     return missing(r, want) == NULL && (!asks || r->mixture.materials > 0);
 }
 
@@ -270,7 +268,7 @@ static rp_result apply_law(rp_reader *r, int64_t first, int64_t count)
     }
     RP_TRY(rp_mixture_ask(&r->mixture, b->material, &state, count, b->stress, b->log_ratio));
     // what the frame keeps itself needs no law
-    return derived_named(r, "stress") == STRESS
+    return derived_named(r, "stress") == RP_DERIVED_STRESS
                ? RP_OK
                : rp_frame_read(r->frame, "stress", first, count, b->stress[0]);
 }
@@ -303,13 +301,13 @@ rp_result rp_reader_next(rp_reader *r, rp_batch *b)
 
 static bool is_listed(const rp_reader *r, int k)
 {
-    return derived_named(r, derived[k].name) == k && rp_reader_has(r, RP_READ_STRESS);
+    return derived_named(r, rp_derived_table[k].name) == k && rp_reader_has(r, RP_READ_STRESS);
 }
 
 int rp_reader_columns(const rp_reader *r)
 {
     int columns = r->frame->info.columns;
-    for (int k = 0; k < DERIVED; k++) {
+    for (int k = 0; k < RP_DERIVED_COUNT; k++) {
         columns += is_listed(r, k);
     }
     return columns;
@@ -318,9 +316,9 @@ int rp_reader_columns(const rp_reader *r)
 rp_result rp_reader_column(const rp_reader *r, int index, rp_frame_column_info *out)
 {
     int left = index - r->frame->info.columns;
-    for (int k = 0; k < DERIVED && left >= 0; k++) {
+    for (int k = 0; k < RP_DERIVED_COUNT && left >= 0; k++) {
         if (is_listed(r, k) && left-- == 0) {
-            *out = derived[k];
+            *out = rp_derived_table[k];
             return RP_OK;
         }
     }
@@ -331,7 +329,7 @@ rp_result rp_reader_read_column(rp_reader *r, const char *name, int64_t first, i
                                 double *out)
 {
     const int k = derived_named(r, name), dim = r->frame->info.dimension;
-    if (k == DERIVED) {
+    if (k == RP_DERIVED_COUNT) {
         return rp_frame_read(r->frame, name, first, count, out);
     }
     RP_TRY(rp_frame_check_rows(r->frame, first, count));
@@ -341,7 +339,7 @@ rp_result rp_reader_read_column(rp_reader *r, const char *name, int64_t first, i
         RP_TRY(apply_law(r, first + done, n));
         for (int64_t i = 0; i < n; i++) {
             const double *stress = r->scratch.stress[i];
-            if (k == STRESS) {
+            if (k == RP_DERIVED_STRESS) {
                 memcpy(out + 6 * (done + i), stress, sizeof r->scratch.stress[i]);
             } else {
                 out[done + i] = rp_pressure_of(stress, dim);
@@ -405,7 +403,7 @@ static int component(const char *name, int comps, bool tensor)
 // Symmetric tensors of this many components: stress, and what laws keep.
 static bool is_tensor(const char *column, int comps)
 {
-    bool symmetric = strcmp(column, derived[STRESS].name) == 0;
+    bool symmetric = strcmp(column, rp_derived_table[RP_DERIVED_STRESS].name) == 0;
     for (int c = 0; c < RP_COL_COUNT; c++) {
         symmetric = symmetric || (rp_column_table[c].comps == RP_SYMMETRIC &&
                                   strcmp(rp_column_name(c), column) == 0);
@@ -424,7 +422,7 @@ static bool find_column(const rp_reader *r, const char *name, value *v)
     v->column[length] = '\0';
     const int k = derived_named(r, v->column);
     const rp_frame_column_info *column =
-        k < DERIVED ? &derived[k] : rp_frame_column_named(r->frame, v->column);
+        k < RP_DERIVED_COUNT ? &rp_derived_table[k] : rp_frame_column_named(r->frame, v->column);
     if (column == NULL) {
         return false;
     }
@@ -432,7 +430,7 @@ static bool find_column(const rp_reader *r, const char *name, value *v)
     v->comp = dot != NULL     ? component(dot + 1, v->comps, is_tensor(v->column, v->comps))
               : v->comps == 1 ? 0
                               : -1;
-    v->info.needs |= k < DERIVED ? RP_READ_STRESS : 0;
+    v->info.needs |= k < RP_DERIVED_COUNT ? RP_READ_STRESS : 0;
     v->info.length = dot == NULL && v->comps > 1;
     memcpy(v->info.unit, column->unit, sizeof v->info.unit);
     return dot == NULL || v->comp >= 0;

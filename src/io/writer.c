@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "repose/frame.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 struct rp_writer {
     const rp_folder *folder;
     char title[128];
+    rp_frame_choice choice;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -27,7 +27,8 @@ struct rp_writer {
 
 static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
 {
-    const rp_frame_words words = {.title = writer->title};
+    const bool chosen = w->whole[0] != '\0';
+    rp_frame_words words = {.title = writer->title, .choice = chosen ? &writer->choice : NULL};
     if (w->stats != NULL) {
         RP_TRY(rp_table_append(writer->folder, "stats.csv", w->stats));
     }
@@ -37,6 +38,10 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
     RP_TRY(rp_frame_write(w->path, w->state, w->size, &words));
     if (w->fps > 0.0) {
         RP_TRY(rp_folder_index(writer->folder, w->fps));
+    }
+    if (chosen) {
+        words.choice = NULL;
+        RP_TRY(rp_frame_write(w->whole, w->state, w->size, &words));
     }
     if (w->remove[0] != '\0') {
         unlink(w->remove);
@@ -77,13 +82,15 @@ static void *work(void *context)
     return NULL;
 }
 
-rp_result rp_writer_open(rp_writer **out, const rp_folder *folder, const char *title)
+rp_result rp_writer_open(rp_writer **out, const rp_folder *folder, const char *title,
+                         const rp_frame_choice *choice)
 {
     rp_writer *writer = *out = calloc(1, sizeof *writer);
     if (writer == NULL) {
         return rp_fail(RP_ERR_MEMORY, "out of memory: the writer of frames");
     }
     writer->folder = folder;
+    writer->choice = *choice;
     snprintf(writer->title, sizeof writer->title, "%s", title != NULL ? title : "");
     pthread_mutex_init(&writer->mutex, NULL);
     pthread_cond_init(&writer->changed, NULL);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "io/folder.h"
+#include "repose/frame.h"
 
 typedef struct rp_writer rp_writer;
 
@@ -16,12 +17,15 @@ typedef struct rp_writing {
     size_t size;
     char *stats, *forces;     // lines of stats.csv and forces.csv, for free(); NULL: none
     double fps;               // of the index of frames; 0: it stays as it is
+    char whole[RP_PATH];      // the file keeps chosen columns, and this one all; empty: it does
     char drop_state[RP_PATH]; // a frame that no longer needs what only a restart does; empty: none
     char remove[RP_PATH];     // a file that this one makes superfluous; empty: none
 } rp_writing;
 
 // @param title copied
-rp_result rp_writer_open(rp_writer **writer, const rp_folder *folder, const char *title);
+// @param choice of columns, where some are chosen; what it points to must outlive the writer
+rp_result rp_writer_open(rp_writer **writer, const rp_folder *folder, const char *title,
+                         const rp_frame_choice *choice);
 // Waits for what is being written, then ends the thread. @return how that went
 rp_result rp_writer_close(rp_writer *writer);
 

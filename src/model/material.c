@@ -227,5 +227,5 @@ rp_result rp_material_volume(const rp_material_def *def, int dim, const rp_mater
 
 double rp_pressure_of(const double stress[6], int dim)
 {
-    return -(stress[0] + stress[1] + (dim == 3 ? stress[2] : 0.0)) / dim;
+    return (0.0 - (stress[0] + stress[1] + (dim == 3 ? stress[2] : 0.0))) / dim; // no -0
 }

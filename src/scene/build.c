@@ -230,6 +230,15 @@ static rp_result set_domain(rp_world *world, const scene_call *r)
 // All of it
 // --------------------------------------------------------------------------------------------------------
 
+// What frames keep, once all materials are known.
+static rp_result choose_columns(rp_world *world, const scene_call *output)
+{
+    const scene_value *columns = rp_call_value(output, "columns");
+    return columns->kind == TAKES_STRINGS
+               ? rp_world_choose_columns(world, columns->texts, columns->count)
+               : RP_OK;
+}
+
 static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_call *r,
                           rp_material *materials, bool empty)
 {
@@ -278,6 +287,10 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
                 result = add_call(world, scene, r, materials, def->empty);
             }
         }
+    }
+    if (result == RP_OK) {
+        at = rp_call_find(scene->first, "output");
+        result = choose_columns(world, at);
     }
     free(materials);
     if (result != RP_OK) {

@@ -112,6 +112,7 @@ static const scene_foreign foreign[] = {
     {"camera", "fovy angle fieldofview", "fov", NULL},
     {"camera", "focallength lens", "fov", "in degrees, from bottom to top"},
     {"output", "every interval fps", NULL, "that is scene { fps = ... }"},
+    {"output", "fields variables attributes quantities keep", "columns", NULL},
     {"output", "folder path dir", NULL, "that is repose run -o DIR"},
     {"output", "format type", NULL, "frames are HDF5; repose export makes other files of them"},
     // shapes

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH = 96, WANTED = 160, MEANT = 256, KNOWN = 512 };
+enum { PATH = 96, WANTED = 512, MEANT = 256, KNOWN = 512 };
 
 // One key that is being read.
 typedef struct reader {
@@ -302,11 +302,18 @@ static void read_tables(const reader *r, int index, scene_value *out)
     lua_settop(L, kept - 1);
 }
 
-// One string of a list for choosing, on top of the stack; it is the next after those in `out`.
+// One string of a list, on top of the stack; it is the next after those in `out`.
 static const char *read_one_choice(const reader *r, const scene_value *out)
 {
     size_t size = 0;
+    const char *const *choices = key_of(r)->choices;
     const char *text = lua_type(r->L, -1) == LUA_TSTRING ? lua_tolstring(r->L, -1, &size) : NULL;
+    if (choices != NULL && text != NULL) {
+        char path[PATH + 16], wanted[WANTED];
+        snprintf(path, sizeof path, "%.*s[%d]", PATH, r->path, out->count + 1);
+        rp_scene_describe_choices(choices, wanted, sizeof wanted);
+        text = choices[rp_read_choice(r->L, -1, choices, path, wanted)];
+    }
     if (size < 1 || size > RP_LONGEST_CHOICE || !rp_is_clean_text(text, size)) {
         rp_sandbox_error(r->L, "%s[%d]: want a line of UTF-8 text of 1 to %d bytes, got %s",
                          r->path, out->count + 1, RP_LONGEST_CHOICE, rp_sandbox_show(r->L, -1));
@@ -325,25 +332,28 @@ static const char *read_one_choice(const reader *r, const scene_value *out)
 static void read_strings(const reader *r, int index, scene_value *out)
 {
     lua_State *L = r->L;
-    const bool texts = lua_rawgeti(L, index, 1) == LUA_TSTRING;
-    lua_pop(L, 1);
-    if (!texts) {
-        refuse(r, index); // a list of numbers, say: the key may take other things as well
-    }
+    const bool some = key_of(r)->choices != NULL; // of what the key lists, or none
     const lua_Unsigned length = lua_rawlen(L, index);
     lua_Unsigned keys = 0;
+    const bool texts = lua_rawgeti(L, index, 1) == LUA_TSTRING;
+    lua_pop(L, 1);
+    if (!texts && !(some && length == 0)) {
+        refuse(r, index); // a list of numbers, say: the key may take other things as well
+    }
     for (lua_pushnil(L); lua_next(L, index); keys++) {
         lua_pop(L, 1);
     }
-    if (length < 2 || length > RP_MOST_CHOICES || keys != length || lua_getmetatable(L, index)) {
+    const int least = some ? 0 : 2, most = some ? 2 * RP_MOST_CHOICES : RP_MOST_CHOICES;
+    const bool fits = length >= (lua_Unsigned)least && length <= (lua_Unsigned)most;
+    if (!fits || keys != length || lua_getmetatable(L, index)) {
         char many[32];
         snprintf(many, sizeof many, "%llu", (unsigned long long)length);
-        rp_sandbox_error(
-            L, "%s: want a list of 2 to %d strings, such as {\"quick\", \"fine\"}, got %s", r->path,
-            RP_MOST_CHOICES,
-            keys != length                           ? "one with other fields"
-            : length < 2 || length > RP_MOST_CHOICES ? many
-                                                     : "one with a metatable");
+        rp_sandbox_error(L, "%s: want a list of %d to %d strings, such as {\"%s\", \"%s\"}, got %s",
+                         r->path, least, most, some ? key_of(r)->choices[0] : "quick",
+                         some ? key_of(r)->choices[1] : "fine",
+                         keys != length ? "one with other fields"
+                         : !fits        ? many
+                                        : "one with a metatable");
     }
     lua_createtable(L, (int)length + 1, 0);
     const int kept = lua_gettop(L);

@@ -62,7 +62,7 @@ static void write_cell(FILE *out, const char *text)
 
 static void write_takes(FILE *out, const scene_key *key)
 {
-    char takes[240], range[80];
+    char takes[512], range[80];
     rp_scene_describe_takes(key, takes, sizeof takes);
     rp_scene_describe_range(key->range, range, sizeof range);
     write_cell(out, takes);

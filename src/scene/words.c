@@ -124,9 +124,15 @@ static const scene_key camera_keys[] = {
     {"fov", TAKES_NUMBER, "degrees", OPEN(0, 180), .otherwise = "30", .sentence = "Field of view, from bottom to top."},
 };
 
+#define COLUMN_NAME(id, name, ...) name,
+static const char *const column_names[] = {RP_COLUMNS(COLUMN_NAME) RP_DERIVED_COLUMNS(COLUMN_NAME) NULL};
+
 static const scene_key output_keys[] = {
     {"state", TAKES_CHOICE, .choices = CHOICES("all", "latest"), .otherwise = "\"all\"",
      .sentence = "Which frames keep what only a restart needs: all, or just the newest ones, which saves disk."},
+    {"columns", TAKES_STRINGS, .choices = column_names, .absent = "all", .not_with = "state",
+     .sentence = "What frames keep besides position, id, group, material and species. Stress is Cauchy's (docs/frames.md). A run cannot go "
+                 "on from such frames: it keeps its newest state in `state.hdf` and resumes from that."},
     {"energy", TAKES_BOOLEAN, .otherwise = "false",
      .sentence = "Keep account of where energy goes, in more columns of `stats.csv`. Steps take longer."},
 };
@@ -351,7 +357,7 @@ static const char camera_example[] =
 
 static const char output_example[] =
     "scene { dx = 0.02, frames = 1000 }\n"
-    "output { state = \"latest\" }   -- a long run: small frames, and it can still be resumed\n"
+    "output { columns = {\"velocity\", \"stress\", \"pressure\"} }   -- small frames; state = \"latest\" makes small ones too\n"
     "particles { material = material.sand {}, shape = sphere { center = {0, 0.3, 0}, radius = 0.1 } }\n" GROUND;
 
 static const char half_space_example[] =
@@ -804,7 +810,9 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
         if (l.length > 0) {
             append(&l, " or ");
         }
-        if (names[n].kind == TAKES_CHOICE) {
+        const bool some = names[n].kind == TAKES_STRINGS && key->choices != NULL;
+        append(&l, some ? "a list of any of " : "");
+        if (names[n].kind == TAKES_CHOICE || some) {
             append_choices(&l, key->choices);
         } else {
             append(&l, names[n].name);

@@ -24,7 +24,8 @@ enum {
     TAKES_SHAPES = 1 << 13,  // one or more, all arguments that are left
     TAKES_POINTS = 1 << 14,  // a list of pairs of numbers
     TAKES_TABLES = 1 << 15,  // a list of tables, each as scene_key.form lists
-    TAKES_STRINGS = 1 << 16, // a list of different strings, of which one will be chosen
+    TAKES_STRINGS = 1 << 16, // a list of different strings, of which one will be chosen; where
+                             // there are scene_key.choices, a list of any of these
 };
 
 // Of a number, or of every number of a vector. Only finite numbers are in any range.

@@ -592,6 +592,11 @@ rp_result rp_world_foresee(rp_world *world)
     if (!world->def.plan) {
         return rp_fail(RP_ERR_ARGUMENT, "this world is not planned: set rp_world_def.plan");
     }
+    if (world->chosen) {
+        rp_log(RP_LOG_INFO,
+               "frames keep only the columns that were chosen: a run cannot go on from "
+               "them, and does so from state.hdf, its newest state");
+    }
     RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
     view v = {
         .world = world, .h = world->def.dx, .dim = world->def.dimension, .all = everything(world)};

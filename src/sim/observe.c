@@ -1,10 +1,12 @@
 // Looking at a world: columns, sums, and its whole state as bytes.
 #include "base/result.h"
 #include "base/threads.h"
+#include "io/frame.h"
 #include "model/material.h"
 #include "sim/world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +76,46 @@ int rp_world_column_comps(const rp_world *world, rp_column_id column)
         comps = own > comps ? own : comps;
     }
     return comps;
+}
+
+// What a name adds to a choice; false: nothing here has it.
+static bool choose(const rp_world *world, const char *name, rp_frame_choice *choice)
+{
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (strcmp(rp_column_name(c), name) == 0) {
+            choice->columns |= 1u << c;
+            return rp_world_column_comps(world, c) > 0;
+        }
+    }
+    for (int k = 0; k < RP_DERIVED_COUNT; k++) {
+        if (strcmp(rp_derived_table[k].name, name) == 0) {
+            choice->derived |= 1u << k;
+            return true;
+        }
+    }
+    return false;
+}
+
+rp_result rp_world_choose_columns(rp_world *world, const char *const *name, int count)
+{
+    rp_frame_choice choice = {.material = world->material, .materials = world->materials};
+    for (int i = 0; i < count; i++) {
+        if (!choose(world, name[i], &choice)) {
+            char known[256] = "";
+            for (int c = RP_COL_VELOCITY; c < RP_COL_GROUP; c++) {
+                const size_t used = strlen(known);
+                if (rp_world_column_comps(world, c) > 0) {
+                    snprintf(known + used, sizeof known - used, "%s, ", rp_column_name(c));
+                }
+            }
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "columns: nothing here has '%s'; want any of %sstress or pressure",
+                           name[i], known);
+        }
+    }
+    world->choice = choice;
+    world->chosen = true;
+    return RP_OK;
 }
 
 rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out)

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "core/state.h"
+#include "io/frame.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -180,9 +181,26 @@ static rp_result measure(const rp_world *world, rp_set *set, rp_grid *grid, rp_p
     return RP_OK;
 }
 
+// Of a particle in a frame of chosen columns: where it is, what it belongs to, and those.
+static size_t row_bytes(const rp_world *world)
+{
+    const rp_frame_choice *choice = &world->choice;
+    const size_t real = (size_t)rp_real_bytes(&world->grid.layout);
+    size_t bytes = 3 * sizeof(double) + 2 * sizeof(uint16_t) + sizeof(uint8_t) + sizeof(uint64_t);
+    for (int c = RP_COL_VELOCITY; c < RP_COL_GROUP; c++) {
+        if ((choice->columns >> c & 1) != 0) {
+            bytes += real * (size_t)rp_layout_comps(&world->grid.layout, c);
+        }
+    }
+    for (int k = 0; k < RP_DERIVED_COUNT; k++) {
+        bytes += (choice->derived >> k & 1) != 0 ? real * (size_t)rp_derived_table[k].comps : 0;
+    }
+    return bytes;
+}
+
 rp_result rp_world_plan(const rp_world *world, rp_plan *out)
 {
-    *out = (rp_plan){0};
+    *out = (rp_plan){.row_bytes = world->chosen ? row_bytes(world) : 0};
     if (!world->def.plan) {
         return rp_fail(RP_ERR_ARGUMENT, "this world is not planned: set rp_world_def.plan");
     }

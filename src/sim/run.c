@@ -363,7 +363,7 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
     }
     rp_folder_frame(folder, stats->frame, w.path);
     w.fps = g->def->world->def.fps;
-    rp_folder_path(folder, "state.hdf", w.remove);
+    rp_folder_path(folder, "state.hdf", g->def->world->chosen ? w.whole : w.remove);
     if (g->def->latest && stats->frame >= 2) {
         rp_folder_frame(folder, stats->frame - 2, w.drop_state);
     }
@@ -629,7 +629,7 @@ rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
     RP_TRY(check_run_def(def));
     go g = {.run = run, .def = def};
     g.began = g.saved = rp_seconds();
-    RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title));
+    RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title, &def->world->choice));
     const kept_error error = keep_error(go_on(&g, end));
     const rp_result closed = rp_writer_close(g.writer);
     *end = error.result == RP_OK && closed == RP_OK ? *end : RP_RUN_FAILED;

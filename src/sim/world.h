@@ -4,6 +4,7 @@
 
 #include "core/grid.h"
 #include "core/species.h"
+#include "repose/frame.h"
 #include "solver/solver.h"
 
 enum {
@@ -82,6 +83,8 @@ struct rp_world {
     rp_shape *sink[RP_SINK_LIMIT];
     int sinks;
     rp_domain domain;
+    rp_frame_choice choice; // of columns that frames keep
+    bool chosen;            // else they keep all
     int threads;
 
     // state

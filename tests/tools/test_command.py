@@ -540,6 +540,32 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
         self.assertEqual(can, [False, False, False, True, True])
 
 
+    def test_frames_of_chosen_columns_are_small_and_the_run_resumes_from_its_state(self):
+        self.write("heap.lua", heap(4, 'output { columns = {"velocity", "stress"} }'))
+        forecast = json.loads(self.repose("check", "heap.lua", "--json").stdout)
+        said = self.repose("run", "heap.lua", "-o", "whole").stderr
+        self.assertIn("cannot go on from them", said)
+        size = os.path.getsize("whole/frames/frame.000004.hdf")
+        self.assertLess(abs(forecast["frame_bytes"] - 40e3 - size), 0.1 * size + 40e3)
+        columns = re.findall("^  ([a-z_]+) ", self.repose("info", "whole").stdout, re.M)
+        self.assertEqual(columns, ["position", "group", "id", "material", "species", "stress", "velocity"])
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "2")
+        # as if killed after the second frame and before its state
+        self.repose("run", "heap.lua", "-o", "one", "--quiet", "--frames", "1")
+        os.replace("one/state.hdf", "out/state.hdf")
+        self.repose("run", "-o", "out", "--resume", "--frames", "4", "--quiet")
+        # and the same of the very first one: nothing is lost, and it begins anew
+        os.remove("one/frames/frame.000001.hdf")
+        self.repose("run", "-o", "one", "--resume", "--frames", "4", "--quiet")
+        for out in "out", "one":
+            self.assertEqual(sorted(os.listdir(out)), sorted(os.listdir("whole")))
+            for name in ["state.hdf"] + ["frames/" + name for name in self.frames("whole")]:
+                self.assertEqual(self.read(f"{out}/{name}", "rb"), self.read(f"whole/{name}", "rb"), name)
+        # with frames and no state, there is nothing to go on from
+        os.remove("out/state.hdf")
+        self.assertIn("no whole state", self.repose("run", "-o", "out", "--resume", status=4).stderr)
+
+
 class Forecasts(Folder):
     def test_check_says_what_a_run_will_need(self):
         text = heap(1).replace("0.02", "0.0012").replace("fps = 48", "fps = 2000")

@@ -696,6 +696,36 @@ static void a_scene_tells_about_itself(void)
     rp_scene_free(scene);
 }
 
+static void frames_keep_the_columns_that_output_lists(void)
+{
+    static const mistake mistakes[] = {
+        {START SAND "output { columns = {'velocity', 'stres'} }",
+         "test.lua:3: output.columns[2]: want \"position\", "},
+        {START SAND "output { columns = {'velocity', 'stres'} }", "; did you mean \"stress\"?"},
+        {START SAND "output { columns = {'stress', 'stress'} }",
+         "output.columns[2]: want each string once, got 'stress' again"},
+        {START SAND "output { columns = {'stress', 3} }", "output.columns[2]: want"},
+        {START SAND "output { columns = {stress = true} }",
+         "output.columns: want a list of 0 to 32 strings, such as {\"position\", \"velocity\"}, "
+         "got one with other fields"},
+        {START SAND "output { columns = {'consolidation'} }",
+         "test.lua:3: output: columns: nothing here has 'consolidation'; want any of velocity, "
+         "affine, strain, volume_gain, stress or pressure"},
+        {START SAND "output { columns = {}, state = 'latest' }",
+         "test.lua:3: output: want columns or state, got both"},
+    };
+    refuse_all(mistakes, COUNT_OF(mistakes));
+    json_t *r = resolved(START SAND "output { columns = {'stress', 'velocity'} }");
+    const json_t *columns = at(r, "output", 0, "columns");
+    CHECK_EQUAL(json_array_size(columns), 2);
+    CHECK(strcmp(json_string_value(json_array_get(columns, 1)), "velocity") == 0);
+    json_decref(r);
+    CHECK_OK(plan(START SAND "output { columns = {} }", NULL));
+    CHECK_OK(plan("output { columns = {'consolidation', 'pressure'} }\n" START
+                  "particles { material = material.cam_clay {}, shape = " BALL " }",
+                  NULL));
+}
+
 // A check or a default that looks at what has been said so far.
 static void the_order_of_words_does_not_matter(void)
 {
@@ -1137,11 +1167,11 @@ TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(defaults_are_those_of_the_library), TEST(every_foreign_name_leads_somewhere),
           TEST(words_of_other_tools_are_understood), TEST(mistakes_are_named_with_their_line),
           TEST(a_missing_file_is_named), TEST(a_mesh_is_found_beside_its_scene),
-          TEST(another_method_is_checked_too), TEST(a_scene_tells_about_itself),
-          TEST(the_order_of_words_does_not_matter), TEST(in_2d_a_third_component_is_not_looked_at),
-          TEST(the_resolved_scene_has_everything), TEST(shapes_are_what_the_script_says),
-          TEST(height_fields_come_from_pictures), TEST(params_are_set_from_outside),
-          TEST(a_param_may_be_a_choice), TEST(what_nothing_uses_is_warned_of),
-          TEST(scenes_that_come_along_can_be_run), TEST(functions_of_time_must_be_pure),
-          TEST(functions_give_c_what_the_script_says),
+          TEST(another_method_is_checked_too), TEST(frames_keep_the_columns_that_output_lists),
+          TEST(a_scene_tells_about_itself), TEST(the_order_of_words_does_not_matter),
+          TEST(in_2d_a_third_component_is_not_looked_at), TEST(the_resolved_scene_has_everything),
+          TEST(shapes_are_what_the_script_says), TEST(height_fields_come_from_pictures),
+          TEST(params_are_set_from_outside), TEST(a_param_may_be_a_choice),
+          TEST(what_nothing_uses_is_warned_of), TEST(scenes_that_come_along_can_be_run),
+          TEST(functions_of_time_must_be_pure), TEST(functions_give_c_what_the_script_says),
           TEST(a_function_may_fail_in_the_middle_of_a_run))
