@@ -65,7 +65,8 @@ static void write_run(const char *folder, const char *look)
     stop(rp_scene_load(&def, &scene));
     stop(rp_scene_create_world(scene, &world_def, &run_def.world));
     const char *resolved = rp_scene_resolved(scene);
-    const rp_run_file file = {"scene.resolved.json", resolved, strlen(resolved)};
+    const rp_run_file file = {
+        .name = "scene.resolved.json", .data = resolved, .size = strlen(resolved)};
     run_def.about = "{}";
     run_def.file = &file;
     run_def.files = 1;

@@ -1,9 +1,11 @@
 // repose check: everything but the steps.
 #include "commands.h"
+#include "params.h"
 #include "progress.h"
 #include "say.h"
 #include "setup.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@ typedef struct forecast {
     int64_t frames, poured;          // poured: by emitters, to the end
     size_t memory, most_memory;      // first frame, and an upper estimate [bytes]
     double frame_bytes, total_bytes; // on disk
+    json_t *params;                  // of the scene
     double steps;                    // per frame
     double seconds;                  // per frame
 } forecast;
@@ -123,6 +126,7 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
     const rp_plan *p = &f->plan;
     char a[32], b[32];
     printf("scene          %s%s%s\n", path, f->info.title[0] != '\0' ? ": " : "", f->info.title);
+    print_params(f->params, "param          ");
     printf("method         %s\n", f->info.method);
     printf("particles      %lld", (long long)p->particles);
     if (f->poured > 0) {
@@ -152,15 +156,23 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
 static void print_json(const forecast *f)
 {
     const rp_plan *p = &f->plan;
+    json_t *warnings = json_array();
+    for (int i = 0; said_warning(i) != NULL; i++) {
+        json_array_append_new(warnings, json_string(said_warning(i)));
+    }
+    json_t *words = json_pack("{s:O?, s:o}", "params", f->params, "warnings", warnings);
+    char *text = json_dumps(words, JSON_COMPACT | JSON_REAL_PRECISION(17));
     printf("{\"particles\":%lld,\"poured\":%lld,\"memory_bytes\":%zu,\"memory_most_bytes\":%zu,"
            "\"frames\":%lld,"
            "\"frame_bytes\":%.0f,\"total_bytes\":%.0f,\"dt\":%.17g,\"limiter\":\"%s\","
            "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g,\"mass_kg\":%.9g,"
-           "\"lower\":[%.9g,%.9g,%.9g],\"upper\":[%.9g,%.9g,%.9g]}\n",
+           "\"lower\":[%.9g,%.9g,%.9g],\"upper\":[%.9g,%.9g,%.9g],%s\n",
            (long long)p->particles, (long long)f->poured, f->memory, f->most_memory,
            (long long)f->frames + 1, f->frame_bytes, f->total_bytes, p->dt, p->limiter, f->steps,
            f->seconds, p->mass, p->lower[0], p->lower[1], p->lower[2], p->upper[0], p->upper[1],
-           p->upper[2]);
+           p->upper[2], text != NULL ? text + 1 : "}");
+    free(text);
+    json_decref(words);
 }
 
 static int check_main(const args *a)
@@ -193,12 +205,15 @@ static int check_main(const args *a)
         say_warning("the scene has no particles at the start");
     }
     if (status == 0) {
+        json_t *resolved = json_loads(rp_scene_resolved(scene), 0, NULL);
+        f.params = json_object_get(resolved, "params");
         look_ahead(&f, threads);
         if (args_has(a, "--json")) {
             print_json(&f);
         } else {
             print_text(&f, path, scene);
         }
+        json_decref(resolved);
     }
     rp_scene_free(scene);
     return status;
@@ -214,8 +229,9 @@ const command command_check = {
     .text =
         "Does everything but the steps: reads and checks SCENE, counts its particles, and says "
         "how\n"
-        "much memory, disk and time it will take, how long a time step is and what bounds it, and\n"
-        "the slope to expect. A scene that cannot be run, or does not fit into memory, is refused\n"
+        "much memory, disk and time it will take, how long a time step is and what bounds it, the\n"
+        "slope to expect, and which params it has. A scene that cannot be run, or does not fit "
+        "into memory, is refused\n"
         "with the reason.",
     .option = check_options,
     .main = check_main,

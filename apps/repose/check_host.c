@@ -138,8 +138,9 @@ static rp_result go(simulation *s, const rp_scene_def *def, const char *folder, 
     size_t size;
     const char *text = rp_scene_text(s->scene, &size), *resolved = rp_scene_resolved(s->scene);
     json_object_set_new(s->record, "scene", json_stringn(text, size));
-    const rp_run_file files[] = {{"scene.lua", text, size},
-                                 {"scene.resolved.json", resolved, strlen(resolved)}};
+    const rp_run_file files[] = {
+        {.name = "scene.lua", .data = text, .size = size},
+        {.name = "scene.resolved.json", .data = resolved, .size = strlen(resolved)}};
     run.world = s->world;
     run.frames = frames >= 0.0 ? (int64_t)frames : info.frames;
     run.settle = info.settle;

@@ -1,5 +1,6 @@
 // repose info: what is in a run folder or a frame.
 #include "commands.h"
+#include "params.h"
 #include "runs.h"
 #include "say.h"
 
@@ -83,6 +84,16 @@ static void print_fact(const json_t *record, const char *key, const char *label)
     }
 }
 
+// A run of a program that has no scene has none.
+static void print_scene_params(const char *folder)
+{
+    char path[RUN_PATH];
+    snprintf(path, sizeof path, "%s/scene.resolved.json", folder);
+    json_t *scene = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    print_params(json_object_get(scene, "params"), "param          ");
+    json_decref(scene);
+}
+
 static int print_run(const char *folder)
 {
     json_t *record, *warning;
@@ -107,6 +118,7 @@ static int print_run(const char *folder)
                folder);
     }
     print_fact(json_object_get(record, "about"), "scene", "scene");
+    print_scene_params(folder);
     json_array_foreach(json_object_get(record, "warnings"), i, warning)
     {
         printf("%-14s %s\n", "warning", json_string_value(warning));

@@ -40,6 +40,7 @@ typedef struct job {
     const args *a;
     const char *scene; // as the user wrote it; NULL: resumed without one
     char script[PATH_SIZE], folder[PATH_SIZE];
+    char given[PATH_SIZE];  // the user's script, where `script` is the copy of a resumed run
     char beside[PATH_SIZE]; // the folder of the user's script, where files that it names are
     rp_run_mode mode;
     rp_scene_param param[VALUE_MOST];
@@ -178,6 +179,9 @@ static int recall(job *j)
     }
     const char *beside = json_string_value(json_object_get(j->about, "scene_folder"));
     snprintf(j->beside, sizeof j->beside, "%s", beside != NULL ? beside : "");
+    if (j->scene != NULL) {
+        memcpy(j->given, j->script, sizeof j->given);
+    }
     memcpy(j->script, kept, sizeof kept);
     return 0;
 }
@@ -203,25 +207,45 @@ static int sum_of(const char *path, char out[17])
     return result == RP_OK ? 0 : say_error(result, false);
 }
 
-// Meshes and pictures that the scene reads must be those that the run was started with.
-static int compare_files(const job *j)
+// The checksum of a file when the run was started; older runs have it under its whole path. NULL:
+// not known.
+static const char *sum_then(const job *j, int i)
 {
     const json_t *files = json_object_get(j->about, "files");
-    for (int i = 0; i < rp_scene_files(j->scene_loaded); i++) {
-        const char *path = rp_scene_file(j->scene_loaded, i);
-        const char *was = json_string_value(json_object_get(files, path));
-        char sum[17];
-        const int status = sum_of(path, sum);
-        if (status != 0) {
-            return status;
-        }
-        if (files != NULL && (was == NULL || strcmp(was, sum) != 0)) {
-            return say_usage("%s has changed since the run in %s was started: put it back as it "
-                             "was, or start anew with --overwrite",
-                             path, j->folder);
+    const json_t *sum = json_object_get(files, rp_scene_file_name(j->scene_loaded, i));
+    sum = sum != NULL ? sum : json_object_get(files, rp_scene_file(j->scene_loaded, i));
+    return json_string_value(sum);
+}
+
+static int compare_file(const job *j, const char *path, const char *was)
+{
+    char sum[17];
+    const int status = sum_of(path, sum);
+    if (status == 0 && (was == NULL || strcmp(was, sum) != 0)) {
+        return say_usage("%s has changed since the run in %s was started: put it back as it was, "
+                         "or start anew with --overwrite",
+                         path, j->folder);
+    }
+    return status;
+}
+
+// Meshes and pictures that the scene reads must be those that the run was started with; and so must
+// those beside the user's own script, where he gave it.
+static int compare_files(const job *j)
+{
+    int status = 0;
+    for (int i = 0; i < rp_scene_files(j->scene_loaded) && status == 0; i++) {
+        char own[2 * PATH_SIZE];
+        const char *name = rp_scene_file_name(j->scene_loaded, i), *was = sum_then(j, i);
+        const char *slash = strrchr(j->given, '/');
+        snprintf(own, sizeof own, "%.*s%s",
+                 slash != NULL && name[0] != '/' ? (int)(slash + 1 - j->given) : 0, j->given, name);
+        status = compare_file(j, rp_scene_file(j->scene_loaded, i), was);
+        if (status == 0 && j->given[0] != '\0' && access(own, R_OK) == 0) {
+            status = compare_file(j, own, was);
         }
     }
-    return 0;
+    return status;
 }
 
 static json_t *describe_files(const job *j)
@@ -230,10 +254,52 @@ static json_t *describe_files(const job *j)
     for (int i = 0; i < rp_scene_files(j->scene_loaded); i++) {
         char sum[17];
         if (sum_of(rp_scene_file(j->scene_loaded, i), sum) == 0) {
-            json_object_set_new(files, rp_scene_file(j->scene_loaded, i), json_string(sum));
+            json_object_set_new(files, rp_scene_file_name(j->scene_loaded, i), json_string(sum));
         }
     }
     return files;
+}
+
+// The script, what it means, and copies of the files that it reads, each once. @return how many; -1
+// without memory
+static int list_files(const job *j, rp_run_file **out)
+{
+    size_t script_size;
+    const char *script = rp_scene_text(j->scene_loaded, &script_size);
+    const char *resolved = rp_scene_resolved(j->scene_loaded);
+    const int most = rp_scene_files(j->scene_loaded);
+    rp_run_file *list = *out = calloc((size_t)most + 2, sizeof *list);
+    if (list == NULL) {
+        return -1;
+    }
+    list[0] = (rp_run_file){.name = "scene.lua", .data = script, .size = script_size};
+    list[1] =
+        (rp_run_file){.name = "scene.resolved.json", .data = resolved, .size = strlen(resolved)};
+    int count = 2;
+    for (int i = 0; i < most; i++) {
+        char name[2 * PATH_SIZE];
+        snprintf(name, sizeof name, "scene.files/%s", rp_scene_file_copy(j->scene_loaded, i));
+        bool known = false;
+        for (int k = 2; k < count; k++) {
+            known = known || strcmp(list[k].name, name) == 0;
+        }
+        char *kept = !known ? strdup(name) : NULL;
+        if (!known && kept == NULL) {
+            return -1;
+        }
+        if (!known) {
+            list[count++] = (rp_run_file){.name = kept, .from = rp_scene_file(j->scene_loaded, i)};
+        }
+    }
+    return count;
+}
+
+static void free_files(rp_run_file *list, int count)
+{
+    for (int i = 2; i < count; i++) {
+        free((char *)(uintptr_t)list[i].name);
+    }
+    free(list);
 }
 
 // What rp_run_about() will say of this run.
@@ -330,16 +396,14 @@ static int end_well(const job *j, rp_run_end end)
 
 static int go(job *j)
 {
+    rp_run_file *file = NULL;
     char *about = describe(j);
-    if (about == NULL) {
+    const int files = about != NULL ? list_files(j, &file) : -1;
+    if (files < 0) {
+        free(about);
         say_usage("out of memory: the record of a run");
         return EXIT_FAILED;
     }
-    size_t script_size;
-    const char *script = rp_scene_text(j->scene_loaded, &script_size);
-    const char *resolved = rp_scene_resolved(j->scene_loaded);
-    const rp_run_file files[] = {{"scene.lua", script, script_size},
-                                 {"scene.resolved.json", resolved, strlen(resolved)}};
     rp_run_def def = rp_default_run_def();
     def.world = j->world;
     def.frames = j->frames >= 0 ? j->frames : j->info.frames;
@@ -348,8 +412,8 @@ static int go(job *j)
     def.latest = j->info.state == RP_STATE_LATEST;
     def.title = j->info.title;
     def.about = about;
-    def.file = files;
-    def.files = 2;
+    def.file = file;
+    def.files = files;
     def.tick = tick;
     def.context = j;
     const progress_style style = args_has(j->a, "--json")    ? PROGRESS_JSON
@@ -362,6 +426,7 @@ static int go(job *j)
     const rp_result result = rp_run_go(j->run, &def, &end);
     progress_end(&j->progress);
     free(about);
+    free_files(file, files);
     if (result == RP_OK) {
         return end_well(j, end);
     }

@@ -306,7 +306,8 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-// The script that the run in a folder came from, if it is still there.
+// The script that the run in a folder came from, or the folder's copy of it, which finds what it
+// reads in the folder.
 static int find_scene(viewing *s)
 {
     json_t *record;
@@ -318,9 +319,11 @@ static int find_scene(viewing *s)
     const json_t *about = json_object_get(record, "about");
     const char *scene = json_string_value(json_object_get(about, "scene"));
     const char *folder = json_string_value(json_object_get(about, "scene_folder"));
-    if (scene != NULL && folder != NULL) {
+    for (int copy = 0; copy < 2 && scene != NULL && s->scene[0] == '\0'; copy++) {
         scene_name(scene, name);
-        const int size = snprintf(path, sizeof path, "%s/%s.lua", folder, name);
+        const int size =
+            snprintf(path, sizeof path, "%s/%s.lua", copy || folder == NULL ? s->folder : folder,
+                     copy ? "scene" : name);
         if (size < PATH_SIZE && access(path, R_OK) == 0) {
             memcpy(s->scene, path, sizeof path);
         }

@@ -2,6 +2,7 @@
 // A run: a world that is stepped frame by frame, and the folder that holds what came of it.
 //
 //     run.json  scene.lua  scene.resolved.json  run.log  run.lock  stats.csv
+//     scene.files/                  copies of meshes and pictures that the scene reads
 //     frames/frame.000000.hdf ...   whole states; a run goes on from the newest
 //     state.hdf                     the same in mid-frame, after an interrupt or every so often
 //     failure.hdf                   only after a failure: the last state, the guilty marked
@@ -42,9 +43,12 @@ RP_API bool rp_run_has_state(const rp_run *run);
 
 /// A file that is kept beside the frames.
 typedef struct rp_run_file {
-    const char *name; ///< in the folder
+    const char *name; ///< in the folder; may lie in folders of it
     const void *data;
     size_t size;
+    /// Or copy this file. What is there under its name, with other contents and not from a run, is
+    /// left alone, and the run refused.
+    const char *from;
 } rp_run_file;
 
 /// What is known after a step.

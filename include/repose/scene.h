@@ -64,9 +64,14 @@ RP_API const char *rp_scene_resolved(const rp_scene *scene);
 /// The script as it was read; resuming runs it again. Belongs to the scene.
 RP_API const char *rp_scene_text(const rp_scene *scene, size_t *size);
 
-/// Files that the script made the loader read (meshes, height fields), besides itself.
+/// Files that the script made the loader read (meshes, height fields), besides itself. Beside a
+/// script NAME.lua they are looked for in NAME.files first: there a run keeps copies of them.
 RP_API int rp_scene_files(const rp_scene *scene);
+/// Its path; the name that the script gave it; where a copy belongs, below NAME.files. NULL behind
+/// the last.
 RP_API const char *rp_scene_file(const rp_scene *scene, int index);
+RP_API const char *rp_scene_file_name(const rp_scene *scene, int index);
+RP_API const char *rp_scene_file_copy(const rp_scene *scene, int index);
 
 typedef struct rp_scene_world_def {
     int threads;                   ///< 0: as many as the process may use

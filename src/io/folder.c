@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,7 +241,38 @@ static void remove_shapes(removal *r)
     }
 }
 
-rp_result rp_folder_clear(const rp_folder *folder)
+static bool leads_up(const char *name)
+{
+    for (const char *at = name; (at = strstr(at, "..")) != NULL; at++) {
+        if ((at == name || at[-1] == '/') && (at[2] == '/' || at[2] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What run.json says was copied into scene.files, and folders that are empty then.
+static void remove_copies(removal *r, const json_t *copies)
+{
+    static const char within[] = "scene.files/";
+    for (size_t i = 0; i < json_array_size(copies); i++) {
+        char path[RP_PATH];
+        const char *name = json_string_value(json_array_get(copies, i));
+        if (name == NULL || strncmp(name, within, sizeof within - 1) != 0 || leads_up(name) ||
+            strlen(name) > 3000) {
+            continue;
+        }
+        rp_folder_path(r->folder, name, path);
+        r->result = r->result == RP_OK ? remove_file(path) : r->result;
+        const size_t first = strlen(r->folder->path) + 1;
+        for (char *slash; (slash = strrchr(path + first, '/')) != NULL;) {
+            *slash = '\0';
+            rmdir(path); // where nothing else is in it
+        }
+    }
+}
+
+static rp_result clear(const rp_folder *folder, const json_t *copies)
 {
     char path[RP_PATH];
     // first what makes it a run that can be resumed: half a removal must not look like one. Who
@@ -254,7 +286,18 @@ rp_result rp_folder_clear(const rp_folder *folder)
     removal r = {.folder = folder};
     each_frame(folder, remove_frame, &r);
     remove_shapes(&r);
+    remove_copies(&r, copies);
     return r.result == RP_OK ? remove_file(rp_folder_path(folder, SERIES, path)) : r.result;
+}
+
+rp_result rp_folder_clear(const rp_folder *folder)
+{
+    char path[RP_PATH];
+    json_t *record =
+        json_load_file(rp_folder_path(folder, "run.json", path), JSON_REJECT_DUPLICATES, NULL);
+    const rp_result result = clear(folder, json_object_get(record, "copies"));
+    json_decref(record);
+    return result;
 }
 
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size)

@@ -53,6 +53,13 @@ typedef struct scene_call {
     scene_value value[];
 } scene_call;
 
+// A file that the script named.
+typedef struct scene_file {
+    char *name; // by the script
+    char *copy; // where NAME.files has it
+    char *path; // where it was read
+} scene_file;
+
 struct rp_scene {
     struct sandbox *sandbox;
     char *path, *text;
@@ -61,8 +68,8 @@ struct rp_scene {
     int params;
     char *method; // set from outside; NULL: as the scene says
     double load_seconds, call_seconds;
-    char *folder; // of the files that the scene names
-    char **file;  // those that were read
+    char *folder;     // of the files that the scene names
+    scene_file *file; // those that were read
     int files;
 
     scene_call *first, *last; // all that was said, in order

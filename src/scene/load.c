@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     COOKIE = 0x5ce9e5,
@@ -501,7 +502,9 @@ void rp_scene_free(rp_scene *scene)
     free(scene->sandbox);
     free(scene->param);
     for (int i = 0; i < scene->files; i++) {
-        free(scene->file[i]);
+        free(scene->file[i].name);
+        free(scene->file[i].copy);
+        free(scene->file[i].path);
     }
     free(scene->file);
     free(scene->folder);
@@ -524,26 +527,97 @@ const char *rp_scene_text(const rp_scene *scene, size_t *size)
 
 const char *rp_scene_resolved(const rp_scene *scene) { return scene->resolved; }
 
+// Files
+// --------------------------------------------------------------------------------------------------------
+
+// Where a copy of a file lies below NAME.files: as the script names it, without detours, and with
+// %up and %root for what leads out of the folder. Files that name each other by relative paths, as
+// those of a glTF do, still find each other.
+static char *copy_of(const char *name)
+{
+    static const char up[] = "%up";
+    char *copy = malloc(strlen(name) * sizeof up + sizeof "%root/");
+    if (copy == NULL) {
+        return NULL;
+    }
+    size_t length = (size_t)sprintf(copy, "%s", name[0] == '/' ? "%root" : "");
+    size_t kept = length; // up to here nothing is taken back
+    for (const char *part = name; *part != '\0';) {
+        const size_t size = strcspn(part, "/");
+        const bool back = size == 2 && strncmp(part, "..", 2) == 0;
+        if (back && length > kept) {
+            while (length > kept && copy[--length] != '/') {
+            }
+        } else if (back || (size > 0 && !(size == 1 && part[0] == '.'))) {
+            length += (size_t)sprintf(copy + length, "%s%.*s", length > 0 ? "/" : "",
+                                      back ? (int)sizeof up : (int)size, back ? up : part);
+            kept = back ? length : kept;
+        }
+        part += size + (part[size] == '/');
+    }
+    copy[length] = '\0';
+    return copy;
+}
+
+// The path of a text and two more; NULL when there is no memory.
+static char *joined(const char *a, const char *b, const char *c)
+{
+    const size_t room = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = malloc(room);
+    if (text != NULL) {
+        snprintf(text, room, "%s%s%s", a, b, c);
+    }
+    return text;
+}
+
+// A copy beside the script comes first: what it was copied from may have changed since.
+static char *find_file(const rp_scene *scene, const char *name, const char *copy)
+{
+    const size_t length = strlen(scene->path);
+    const bool lua = length > 4 && strcmp(scene->path + length - 4, ".lua") == 0;
+    char *beside = strndup(scene->path, length - (lua ? 4 : 0));
+    char *path = beside != NULL ? joined(beside, ".files/", copy) : NULL;
+    free(beside);
+    if (path == NULL || access(path, F_OK) == 0) {
+        return path;
+    }
+    free(path);
+    return name[0] == '/' ? strdup(name) : joined(scene->folder, "/", name);
+}
+
 const char *rp_scene_take_file(rp_scene *scene, const char *name)
 {
-    const char *folder = name[0] == '/' ? "" : scene->folder;
-    const size_t room = strlen(folder) + strlen(name) + 2;
-    char **grown = realloc(scene->file, ((size_t)scene->files + 1) * sizeof *grown);
+    scene_file *grown = realloc(scene->file, ((size_t)scene->files + 1) * sizeof *grown);
     scene->file = grown != NULL ? grown : scene->file;
-    char *path = malloc(room);
-    if (grown == NULL || path == NULL) {
-        free(path);
+    scene_file file = {.name = strdup(name), .copy = copy_of(name)};
+    file.path = file.copy != NULL ? find_file(scene, name, file.copy) : NULL;
+    if (grown == NULL || file.name == NULL || file.path == NULL) {
+        free(file.name);
+        free(file.copy);
+        free(file.path);
         no_memory(scene->path);
         return NULL;
     }
-    snprintf(path, room, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", name);
-    scene->file[scene->files++] = path;
-    return path;
+    scene->file[scene->files++] = file;
+    return file.path;
 }
 
 int rp_scene_files(const rp_scene *scene) { return scene->files; }
 
-const char *rp_scene_file(const rp_scene *scene, int index)
+static const scene_file *file_at(const rp_scene *scene, int index)
 {
-    return index >= 0 && index < scene->files ? scene->file[index] : NULL;
+    static const scene_file none;
+    return index >= 0 && index < scene->files ? &scene->file[index] : &none;
+}
+
+const char *rp_scene_file(const rp_scene *scene, int index) { return file_at(scene, index)->path; }
+
+const char *rp_scene_file_name(const rp_scene *scene, int index)
+{
+    return file_at(scene, index)->name;
+}
+
+const char *rp_scene_file_copy(const rp_scene *scene, int index)
+{
+    return file_at(scene, index)->copy;
 }

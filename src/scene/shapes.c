@@ -215,7 +215,7 @@ static rp_result make_height_field(rp_scene *scene, scene_call *r)
 // A glTF file names others that hold its numbers. They count as read, too.
 static rp_result take_buffers(rp_scene *scene, const char *file)
 {
-    const char *path = scene->file[scene->files - 1], *dot = strrchr(path, '.');
+    const char *path = scene->file[scene->files - 1].path, *dot = strrchr(path, '.');
     json_t *root = dot != NULL && strcasecmp(dot, ".gltf") == 0
                        ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL)
                        : NULL;

@@ -187,6 +187,20 @@ static json_t *list_warnings(rp_run *run)
     return list;
 }
 
+// Files that were copied into the folder, so that who removes the run knows which are its own.
+static json_t *list_copies(const go *g)
+{
+    const bool again = g->run->mode == RP_RUN_RESUME;
+    json_t *known = json_object_get(g->run->record, "copies");
+    json_t *list = json_is_array(known) ? json_incref(known) : json_array();
+    for (int i = 0; !again && i < g->def->files; i++) {
+        if (g->def->file[i].from != NULL) {
+            json_array_append_new(list, json_string(g->def->file[i].name));
+        }
+    }
+    return list;
+}
+
 static bool has_new_warnings(rp_run *run)
 {
     pthread_mutex_lock(&run->warned);
@@ -213,14 +227,14 @@ static rp_result write_record(const go *g, const char *status)
     json_t *about = json_loads(g->def->about != NULL ? g->def->about : "{}", 0, NULL);
     json_t *record = json_pack(
         "{s:i, s:s, s:s, s:s?, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:I, s:s, s:s, s:f, s:o, s:o, "
-        "s:o, s:o}", //
+        "s:o, s:o, s:o}", //
         "format", RUN_FORMAT, "repose", RP_VERSION, "status", status, "title", g->def->title,
         "method", world->solver->info.name, "frames", (json_int_t)g->def->frames, "frames_done",
         (json_int_t)world->time.frame, "steps", (json_int_t)world->time.step, "instruction_set",
         rp_world_isa(world), "precision", world->def.precision == RP_SINGLE ? "single" : "double",
         "threads", world->threads, "seed", (json_int_t)world->def.seed, "host", host, "written",
         when, "seconds", rp_seconds() - g->began, "materials", materials, "species", species,
-        "warnings", list_warnings(g->run), "about", about);
+        "copies", list_copies(g), "warnings", list_warnings(g->run), "about", about);
     char *text =
         record != NULL ? json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(record);
@@ -409,13 +423,82 @@ static rp_result write_failure(const go *g, const char *sentence)
 
 // ---- start ----
 
+// The folders that a path leads through, from its byte `first` on.
+static rp_result make_folders(char path[RP_PATH], size_t first)
+{
+    for (char *slash = strchr(path + first, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        const rp_result result = made ? RP_OK : rp_file_cannot("make", path, errno);
+        *slash = '/';
+        RP_TRY(result);
+    }
+    return RP_OK;
+}
+
+// A copy that a process left which was killed before its run began is as good as a new one.
+static rp_result copy_file(const char *from, const char *to)
+{
+    enum { PIECE = 1 << 16 };
+    char piece[PIECE];
+    uint64_t ours, theirs;
+    if (access(to, F_OK) == 0) {
+        RP_TRY(rp_checksum_file(from, &ours));
+        RP_TRY(rp_checksum_file(to, &theirs));
+        return ours == theirs ? RP_OK
+                              : rp_fail(RP_ERR_ARGUMENT,
+                                        "%s is in the way: a copy of %s belongs there, and it is "
+                                        "another file",
+                                        to, from);
+    }
+    FILE *in = fopen(from, "rbe");
+    if (in == NULL) {
+        return rp_file_cannot("read", from, errno);
+    }
+    rp_file out;
+    rp_result result = rp_file_replace(&out, to);
+    if (result == RP_OK) {
+        for (size_t n = 1; n > 0 && result == RP_OK;) {
+            n = fread(piece, 1, sizeof piece, in);
+            result = rp_file_write(&out, piece, n);
+        }
+        result = result == RP_OK && ferror(in) ? rp_file_cannot("read", from, errno) : result;
+        result = rp_file_end(&out, result);
+    }
+    fclose(in);
+    return result;
+}
+
+// A run of a run's own copy of its scene cannot take the place of it.
+static rp_result check_sources(const go *g)
+{
+    char *folder = realpath(g->run->folder.path, NULL);
+    const size_t length = folder != NULL ? strlen(folder) : 0;
+    rp_result result = RP_OK;
+    for (int i = 0; folder != NULL && result == RP_OK && i < g->def->files; i++) {
+        const char *from = g->def->file[i].from;
+        char *real = from != NULL ? realpath(from, NULL) : NULL;
+        if (real != NULL && strncmp(real, folder, length) == 0 && real[length] == '/') {
+            result = rp_fail(RP_ERR_ARGUMENT,
+                             "the scene reads %s, in the folder that would be overwritten: -o "
+                             "chooses another folder",
+                             from);
+        }
+        free(real);
+    }
+    free(folder);
+    return result;
+}
+
 static rp_result write_files(const go *g)
 {
     char path[RP_PATH];
     for (int i = 0; i < g->def->files; i++) {
         const rp_run_file *file = &g->def->file[i];
-        RP_TRY(rp_file_write_all(rp_folder_path(&g->run->folder, file->name, path), file->data,
-                                 file->size));
+        rp_folder_path(&g->run->folder, file->name, path);
+        RP_TRY(make_folders(path, strlen(g->run->folder.path) + 1));
+        RP_TRY(file->from != NULL ? copy_file(file->from, path)
+                                  : rp_file_write_all(path, file->data, file->size));
     }
     return RP_OK;
 }
@@ -448,6 +531,7 @@ static rp_result start_new(go *g)
     rp_totals totals;
     RP_TRY(rp_world_prepare(g->def->world));
     if (g->run->mode == RP_RUN_OVERWRITE) {
+        RP_TRY(check_sources(g));
         RP_TRY(rp_folder_clear(&g->run->folder));
     }
     if (g->run->mode != RP_RUN_RESUME) {

@@ -11,11 +11,13 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 REPOSE = os.path.abspath(os.environ.get("REPOSE") or (sys.argv.pop(1) if len(sys.argv) > 1 else "repose"))
 SCENES = os.path.realpath(os.path.join(os.path.dirname(__file__), "../../scenes"))
@@ -27,6 +29,14 @@ local sand = material.sand {}
 particles { material = sand, shape = box { min = {0, 0}, max = {0.2, 0.2} }, sampling = "lattice" }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }
 """
+
+
+def grey_png(width, height, grey):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + bytes(grey[width * i:width * (i + 1)]) for i in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def heap(frames=2, extra=""):
@@ -517,13 +527,71 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
         finally:
             os.chdir("..")
         self.assertTrue(os.path.exists("out/frames/frame.000002.hdf"))
-        # another mesh under the same name would be another run
-        self.write("scenes/meshes/wedge.obj",
-                   "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
-        refused = self.repose("run", "-o", "out", "--resume", "--frames", "3", status=2).stderr
-        self.assertIn("wedge.obj has changed since the run in out was started", refused)
-        os.remove("scenes/meshes/wedge.obj")
-        self.assertIn("wedge.obj", self.repose("run", "-o", "out", "--resume", "--frames", "3", status=4).stderr)
+        # another mesh under the same name would be another run; the run itself has its own copy
+        whole = self.read("scenes/meshes/wedge.obj")
+        self.write("scenes/meshes/wedge.obj", whole.replace("0 0 1", "0 0 2"))
+        refused = self.repose("run", "scenes/wedge.lua", "-o", "out", "--resume", "--frames", "3", status=2).stderr
+        self.assertIn("scenes/meshes/wedge.obj has changed since the run in out was started", refused)
+        self.repose("run", "-o", "out", "--resume", "--frames", "3", "--quiet")
+        self.assertEqual(self.read("out/scene.files/meshes/wedge.obj"), whole)
+        self.write("out/scene.files/meshes/wedge.obj", whole.replace("0 0 1", "0 0 2"))
+        refused = self.repose("run", "-o", "out", "--resume", "--frames", "4", status=2).stderr
+        self.assertIn("out/scene.files/meshes/wedge.obj has changed since", refused)
+
+    def test_a_run_can_be_moved_to_another_machine(self):
+        # all that the scene reads: beside it, above it, by a whole path, and what a file itself names
+        os.makedirs("here/scenes/meshes")
+        wedge = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+        for path in ("here/scenes/meshes/wedge.obj", "here/above.obj", "here/far.obj"):
+            self.write(path, wedge)
+        with open("here/hills.png", "wb") as file:
+            file.write(grey_png(4, 4, [10 * i for i in range(16)]))
+        points = struct.pack("<12f12H", 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2)
+        with open("here/scenes/meshes/wedge.bin", "wb") as file:
+            file.write(points)
+        self.write("here/scenes/meshes/wedge.gltf", json.dumps({
+            "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+            "buffers": [{"uri": "wedge.bin", "byteLength": len(points)}],
+            "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 48},
+                            {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
+            "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3",
+                           "min": [0, 0, 0], "max": [1, 1, 1]},
+                          {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"}]}))
+        self.write("here/scenes/wedge.lua", """
+scene { title = "Wedges", dx = 0.05, frames = 4 }
+local function at(x, name) return move(mesh { file = name, scale = 0.3 }, { position = {x, 0.1, 0} }) end
+particles { material = material.sand {}, shape = at(0, "meshes/wedge.obj") }
+particles { material = material.sand {}, shape = at(1, "./meshes/../meshes/wedge.gltf") }
+particles { material = material.sand {}, shape = at(2, "../above.obj") }
+particles { material = material.sand {}, shape = at(3, "%s/here/far.obj") }
+collider { shape = height_field { min = {-1, -0.1, -1}, max = {5, 0, 1}, file = "../hills.png" } }
+""" % os.getcwd())
+        self.repose("run", "here/scenes/wedge.lua", "-o", "whole", "--quiet")
+        self.repose("run", "here/scenes/wedge.lua", "-o", "here/out", "--quiet", "--frames", "2")
+        os.makedirs("there")
+        shutil.move("here/out", "there/out")
+        shutil.rmtree("here")
+        self.repose("run", "--resume", "-o", "there/out", "--frames", "4", "--quiet")
+        for i in range(5):
+            name = f"frames/frame.{i:06}.hdf"
+            self.assertEqual(self.read(f"there/out/{name}", "rb"), self.read(f"whole/{name}", "rb"), name)
+        # its copy of the scene is a scene like any other, but not in its own place
+        self.repose("run", "there/out/scene.lua", "-o", "again", "--quiet", "--frames", "1")
+        self.assertEqual(self.read("again/frames/frame.000001.hdf", "rb"),
+                         self.read("whole/frames/frame.000001.hdf", "rb"))
+        refused = self.repose("run", "again/scene.lua", "-o", "again", "--overwrite", status=2).stderr
+        self.assertIn("the scene reads again/scene.files/meshes/wedge.obj, in the folder that would be", refused)
+        # what is in the way stays there; what is a run's own is removed with it, and only that
+        self.write("again/scene.files/mine.txt", "mine")
+        self.write("heap.lua", heap(1))
+        self.repose("run", "heap.lua", "-o", "again", "--overwrite", "--quiet")
+        self.assertEqual(os.listdir("again/scene.files"), ["mine.txt"])
+        os.makedirs("third/scene.files/meshes")
+        self.write("third/scene.files/meshes/wedge.obj", "mine")
+        refused = self.repose("run", "there/out/scene.lua", "-o", "third", status=2).stderr
+        self.assertIn("third/scene.files/meshes/wedge.obj is in the way", refused)
+        self.assertEqual(self.read("third/scene.files/meshes/wedge.obj"), "mine")
 
     def test_damaged_records_are_named(self):
         self.write("heap.lua", heap(3))
@@ -584,6 +652,23 @@ class Forecasts(Folder):
         size = os.path.getsize("out/frames/frame.000000.hdf")
         self.assertLess(abs(forecast["frame_bytes"] - size), 0.1 * size)
 
+    def test_params_are_shown(self):
+        self.write("heap.lua", 'local size = param("size", {"quick", "fine", "paper"}, "how fine")\n'
+                               'local wet = param("wet", false)\nlocal angle = param("angle", 35, "degrees")\n' + heap(1))
+        lines = ["param          size = fine (quick, fine or paper; otherwise quick; how fine)", "param          wet = false",
+                 "param          angle = 30.5 (otherwise 35; degrees)"]
+        set_ = ("--set", "size=fine", "--set", "angle=30.5")
+        said = self.repose("check", "heap.lua", *set_).stdout
+        for line in lines:
+            self.assertIn(line + "\n", said)
+        said = json.loads(self.repose("check", "heap.lua", "--json", *set_).stdout)
+        self.assertEqual(said["params"]["angle"], {"value": 30.5, "default": 35, "note": "degrees"})
+        self.assertEqual(said["warnings"], [])
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", *set_)
+        said = self.repose("info", "out").stdout
+        for line in lines:
+            self.assertIn(line + "\n", said)
+
     def test_check_counts_what_will_be_poured(self):
         self.write("spout.lua", """
 scene { dx = 0.02, frames = 24, dimension = 2 }
@@ -630,8 +715,17 @@ class ScenesThatComeAlong(Folder):
             first = self.read(path).splitlines()[0]
             self.assertRegex(first, r"^-- [A-Z].{20,110}\.$", path)
             wanted += [f"{name}  {first.removeprefix('-- ')}"]
+            # each param as the script says it; values that are computed are not looked at
+            for param, note in re.findall(r'param\("(\w+)", .*?(?:, "([^"]*)")?\)\n', self.read(path)):
+                wanted += [(param, note)]
         said = [re.sub("  +", "  ", line.strip()) for line in self.repose("list").stdout.splitlines()]
-        self.assertEqual([line for line in said if line], wanted)
+        said = [line for line in said if line]
+        self.assertEqual(len(said), len(wanted))
+        for line, want in zip(said, wanted):
+            if isinstance(want, str):
+                self.assertEqual(line, want)
+            else:
+                self.assertRegex(line, rf"^{want[0]} = \S+ \((quick or paper; )?{re.escape(want[1])}\)$")
 
     def test_each_is_quick_unless_it_is_to_have_the_size_of_the_paper(self):
         for name in self.names:

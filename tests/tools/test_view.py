@@ -623,6 +623,16 @@ class Runs(Case):
         s.wait("status", state="finished", folder="heap-out-3")
         self.end()
 
+    def test_a_run_that_was_moved_is_started_again_from_its_own_copy_of_the_scene(self):
+        self.run_heap(frames=1)
+        os.remove("heap.lua")
+        os.rename("out", "moved")
+        s = self.page(self.view("moved"))
+        self.assertTrue(s.wait("status")["can"]["start"])
+        s.send({"want": "start", "set": {"angle": "20"}, "keep": True})
+        s.wait("status", folder="moved-2", state="finished")
+        self.end()
+
     def test_a_start_that_comes_to_nothing_leaves_the_run_that_was_shown(self):
         self.write("heap.lua", heap(20000).replace("dx = 0.02", 'dx = param("dx", 0.02)'))
         s = self.page(self.view("heap.lua", "--threads", "1"))

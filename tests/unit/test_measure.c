@@ -174,7 +174,8 @@ static void a_falling_block_is_measured(void)
 {
     static const char resolved[] = "{\"materials\": [{\"word\": \"material.sand\", "
                                    "\"young\": 1e5, \"poisson\": 0.25}]}";
-    const rp_run_file file = {"scene.resolved.json", resolved, sizeof resolved - 1};
+    const rp_run_file file = {
+        .name = "scene.resolved.json", .data = resolved, .size = sizeof resolved - 1};
     test_folder folder = test_folder_make();
     rp_world_def def = rp_default_world_def();
     rp_box_def box = rp_default_box_def();
