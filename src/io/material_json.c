@@ -5,16 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *properties_to_json(const rp_property *p, int count, const rp_material_def *def,
-                                  json_t *out)
+json_t *rp_properties_to_json(const rp_property *p, int count, const void *base, json_t *out)
 {
     for (int i = 0; i < count; i++) {
-        const double value = rp_property_get(&p[i], def);
+        const double value = rp_property_get(&p[i], base);
         json_t *json = NULL;
         switch (p[i].type) {
         case RP_PROPERTY_NUMBER:
             json = (p[i].otherwise == NULL && !rp_property_allows(&p[i], value)) ||
-                           rp_properties_gives_way(p, i, count, def)
+                           rp_properties_gives_way(p, i, count, base)
                        ? json_null()
                        : json_real(value);
             break;
@@ -25,7 +24,7 @@ static json_t *properties_to_json(const rp_property *p, int count, const rp_mate
             json = json_string(p[i].choices[(int)value]);
             break;
         case RP_PROPERTY_TABLE:
-            json = value != 0.0 ? properties_to_json(p[i].form, p[i].forms, def, json_object())
+            json = value != 0.0 ? rp_properties_to_json(p[i].form, p[i].forms, base, json_object())
                                 : json_false();
             break;
         }
@@ -39,7 +38,7 @@ json_t *rp_material_to_json(const rp_material_def *def)
     const rp_material_info *info = rp_material_info_of(def->kind);
     json_t *out = json_pack("{s:s, s:s, s:s}", "material", info->name, "name", def->name, "species",
                             info->species);
-    return out != NULL ? properties_to_json(info->property, info->properties, def, out) : NULL;
+    return out != NULL ? rp_properties_to_json(info->property, info->properties, def, out) : NULL;
 }
 
 static rp_result property_from_json(const rp_property *p, const json_t *json, const char *kind,

@@ -69,7 +69,7 @@ static void describe(const scene_call *call, const rp_property *p, int count, vo
     }
 }
 
-// Of the method in use, where the scene has a table for it.
+// Of the method in use.
 static void read_options(const rp_scene *scene, rp_world_def *w)
 {
     for (int m = 0; m < rp_methods(); m++) {
@@ -77,11 +77,9 @@ static void read_options(const rp_scene *scene, rp_world_def *w)
         if (strcmp(method->name, w->method) != 0 || method->options == 0) {
             continue;
         }
-        const scene_value *given = rp_call_value(scene->said, method->name);
         rp_properties_reset(method->option, method->options, w->option);
-        if (given->kind == TAKES_TABLE) {
-            describe(given->call, method->option, method->options, w->option);
-        }
+        describe(rp_call_value(scene->said, method->name)->call, method->option, method->options,
+                 w->option);
         w->options = true;
     }
 }

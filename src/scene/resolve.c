@@ -205,6 +205,14 @@ static void add_computed(json_t *root, const rp_scene *scene)
     json_t *said = json_object_get(root, "scene");
     json_object_set_new(said, "title", text_of(info.title));
     json_object_set_new(said, "method", json_string(info.method));
+    // options of other methods, where the scene does not speak of them
+    for (int m = 0; m < rp_methods(); m++) {
+        const rp_method_info *method = rp_method_at(m);
+        if (method->options > 0 && strcmp(method->name, info.method) != 0 &&
+            !rp_call_value(scene->said, method->name)->given) {
+            json_object_del(said, method->name);
+        }
+    }
     for (const scene_call *r = rp_call_find(scene->first, "collider"); r != NULL;
          r = rp_call_find(r->next, "collider")) {
         if (rp_call_text(r, "name") == NULL) {

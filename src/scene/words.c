@@ -575,7 +575,7 @@ static const scene_word fixed_words[] = {
 
 // Words that come from other lists: materials from the properties of their kinds, and the options
 // of methods as tables in `scene`. Made once, when somebody first asks.
-enum { WORDS_MOST = 64, KEYS_MOST = 512, FORMS_MOST = 32 };
+enum { WORDS_MOST = 64, KEYS_MOST = 512, FORMS_MOST = 32, PROPERTIES_MOST = 16 };
 
 static scene_word words[WORDS_MOST];
 static scene_key keys[KEYS_MOST];
@@ -611,17 +611,37 @@ static scene_key key_of(const rp_property *p)
                        .sentence = p->sentence};
 }
 
-// A table inside a word; its keys come before those of the word itself.
+static const scene_word *add_form(const char *name, const rp_property *p, int count);
+
+// The tables among properties. Their keys come before those of what holds them, which lie side by
+// side.
+static void add_forms(const rp_property *p, int count, const scene_word *form[PROPERTIES_MOST])
+{
+    if (count > PROPERTIES_MOST) {
+        rp_assert_failed("room for properties", __FILE__, __LINE__);
+    }
+    for (int i = 0; i < count; i++) {
+        form[i] = p[i].forms > 0 ? add_form(p[i].name, p[i].form, p[i].forms) : NULL;
+    }
+}
+
+static void add_keys(const rp_property *p, int count, const scene_word *const form[PROPERTIES_MOST])
+{
+    for (int i = 0; i < count; i++) {
+        add_key(key_of(&p[i]))->form = form[i];
+    }
+}
+
 static const scene_word *add_form(const char *name, const rp_property *p, int count)
 {
     if (form_count == FORMS_MOST) {
         rp_assert_failed("room for forms", __FILE__, __LINE__);
     }
+    const scene_word *inner[PROPERTIES_MOST];
     scene_word *form = &forms[form_count++];
+    add_forms(p, count, inner);
     const int first = key_count;
-    for (int i = 0; i < count; i++) {
-        add_key(key_of(&p[i]));
-    }
+    add_keys(p, count, inner);
     *form = (scene_word){.name = name, .kind = WORD_FORM, .key = &keys[first], .keys = count};
     return form;
 }
@@ -631,11 +651,8 @@ static void add_material(rp_material_kind kind)
     static const char grains[] = "Of most grains in pictures: red, green and blue, each 0 to 1 as "
                                  "in sRGB; a few are darker or lighter.";
     const rp_material_info *info = rp_material_info_of(kind);
-    const scene_word *form[16] = {0};
-    for (int i = 0; i < info->properties && i < 16; i++) {
-        const rp_property *p = &info->property[i];
-        form[i] = p->forms > 0 ? add_form(p->name, p->form, p->forms) : NULL;
-    }
+    const scene_word *form[PROPERTIES_MOST];
+    add_forms(info->property, info->properties, form);
     const int first = key_count;
     char(*text)[48] = texts[word_count];
     snprintf(text[0], sizeof text[0], "material.%s", info->name);
@@ -644,9 +661,7 @@ static void add_material(rp_material_kind kind)
                         .takes = TAKES_STRING,
                         .otherwise = text[1],
                         .sentence = "For messages and frames; at most 31 bytes."});
-    for (int i = 0; i < info->properties; i++) {
-        add_key(key_of(&info->property[i]))->form = i < 16 ? form[i] : NULL;
-    }
+    add_keys(info->property, info->properties, form);
     scene_key color = {.name = "color",
                        .takes = TAKES_VECTOR3,
                        .range = {0.0, 1.0, false, false},
@@ -688,7 +703,7 @@ static void add_scene(const scene_word *fixed)
                 (scene_key){.name = form[m]->name,
                             .takes = TAKES_TABLE,
                             .form = form[m],
-                            .absent = "its defaults",
+                            .otherwise = "{}",
                             .sentence = "Options of this method; others have no use for them."});
         }
     }

@@ -17,12 +17,19 @@ static const rp_method_info planned[] = {
 };
 enum { PLANNED = sizeof planned / sizeof planned[0] };
 
-static const rp_solver *const solvers[] = {&rp_solver_explicit};
-enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
+enum { SOLVERS_MOST = 8 };
+static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit};
+static int solver_count = 1;
+
+void rp_solver_add(const rp_solver *solver)
+{
+    RP_ASSERT(solver_count < SOLVERS_MOST);
+    solvers[solver_count++] = solver;
+}
 
 const rp_solver *rp_solver_find(const char *name)
 {
-    for (int i = 0; i < SOLVERS; i++) {
+    for (int i = 0; i < solver_count; i++) {
         if (strcmp(solvers[i]->info.name, name) == 0) {
             return solvers[i];
         }
@@ -30,12 +37,12 @@ const rp_solver *rp_solver_find(const char *name)
     return NULL;
 }
 
-int rp_methods(void) { return SOLVERS + PLANNED; }
+int rp_methods(void) { return solver_count + PLANNED; }
 
 const rp_method_info *rp_method_at(int index)
 {
     RP_ASSERT(index >= 0 && index < rp_methods());
-    return index < SOLVERS ? &solvers[index]->info : &planned[index - SOLVERS];
+    return index < solver_count ? &solvers[index]->info : &planned[index - solver_count];
 }
 
 rp_result rp_method_named(const char *name, const rp_method_info **method)

@@ -97,5 +97,8 @@ typedef struct rp_solver {
     void (*destroy)(void *state, const rp_allocator *a);
 } rp_solver;
 
+// Make a method known that does not come with the library, such as one of a test. Before anybody
+// asks for methods; the table is not copied.
+void rp_solver_add(const rp_solver *solver);
 // The solver of a method. NULL when there is no such method, or it is not built.
 const rp_solver *rp_solver_find(const char *name);
