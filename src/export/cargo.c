@@ -161,6 +161,7 @@ void rp_cargo_free(rp_cargo *c)
     free(c->radius);
     free(c->mass);
     free(c->id);
+    free(c->material);
     free(c->color);
     for (int i = 0; i < c->extras; i++) {
         free(c->extra[i].data);
@@ -176,6 +177,7 @@ rp_result rp_cargo_make(rp_cargo *c)
     c->radius = array(c->count, sizeof *c->radius, &enough);
     c->mass = array(c->count, sizeof *c->mass, &enough);
     c->id = array(c->count, sizeof *c->id, &enough);
+    c->material = array(c->count, sizeof *c->material, &enough);
     c->color = array(c->count, sizeof *c->color, &enough);
     for (int i = 0; i < c->extras; i++) {
         c->extra[i].data = array(c->count, (size_t)c->extra[i].comps * sizeof(float), &enough);
@@ -200,8 +202,10 @@ static int by_id(const void *a, const void *b)
 
 // Which rows of a frame go along, by id: a frame has them in the order of memory, which changes,
 // and may have some that a sink or the border has taken already.
-static rp_result list_rows(rp_reader *reader, keyed **out, int64_t *count)
+static rp_result list_rows(const rp_job *job, rp_reader *reader, keyed **out, int64_t *count)
 {
+    const unsigned leave_out =
+        RP_PARTICLE_DOOMED | (job->exporter->matter_only ? RP_PARTICLE_MASSLESS : 0);
     const int64_t particles = rp_reader_info(reader)->particles;
     rp_batch b = {.want = RP_READ_ID | RP_READ_GROUP};
     keyed *list = malloc(((size_t)particles + 1) * sizeof *list);
@@ -211,7 +215,7 @@ static rp_result list_rows(rp_reader *reader, keyed **out, int64_t *count)
     *count = 0;
     while (result == RP_OK && (result = rp_reader_next(reader, &b)) == RP_OK && b.count > 0) {
         for (int64_t i = 0; i < b.count; i++) {
-            if ((b.flags[i] & RP_PARTICLE_DOOMED) == 0) {
+            if ((b.flags[i] & leave_out) == 0) {
                 list[(*count)++] = (keyed){b.id[i], b.first + i};
             }
         }
@@ -227,11 +231,11 @@ static rp_result list_rows(rp_reader *reader, keyed **out, int64_t *count)
 }
 
 // Where each row of a frame goes to; -1: nowhere.
-static rp_result list_places(rp_reader *reader, int64_t **out, int64_t *count)
+static rp_result list_places(const rp_job *job, rp_reader *reader, int64_t **out, int64_t *count)
 {
     const int64_t particles = rp_reader_info(reader)->particles;
     keyed *list;
-    RP_TRY(list_rows(reader, &list, count));
+    RP_TRY(list_rows(job, reader, &list, count));
     int64_t *place = malloc(((size_t)particles + 1) * sizeof *place);
     for (int64_t i = 0; i < particles && place != NULL; i++) {
         place[i] = -1;
@@ -263,6 +267,7 @@ static void take_batch(const rp_job *job, const rp_batch *b, const int64_t *plac
             c->velocity[at][a] = (float)v[a];
         }
         c->id[at] = b->id[i];
+        c->material[at] = b->material[i];
         c->mass[at] = (float)b->mass[i];
         // half the distance to its neighbours
         c->radius[at] =
@@ -319,7 +324,7 @@ static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
     c->dx = info->dx;
     c->dimension = info->dimension;
     RP_TRY(choose_extras(job, reader, c));
-    RP_TRY(list_places(reader, &place, &c->count));
+    RP_TRY(list_places(job, reader, &place, &c->count));
     rp_result result = rp_cargo_make(c);
     result = result == RP_OK ? read_all(job, reader, place, c) : result;
     free(place);
@@ -353,7 +358,7 @@ rp_result rp_cargo_ids(const rp_job *job, int64_t number, uint64_t **out, int64_
     rp_reader *reader;
     keyed *list;
     RP_TRY(open_frame(job, number, &reader));
-    const rp_result result = list_rows(reader, &list, count);
+    const rp_result result = list_rows(job, reader, &list, count);
     rp_reader_close(reader);
     RP_TRY(result);
     uint64_t *id = (uint64_t *)list; // in place: a key begins with its id

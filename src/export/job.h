@@ -44,6 +44,7 @@ typedef struct rp_cargo {
     float (*velocity)[3];
     float *radius, *mass;
     uint64_t *id;
+    uint16_t *material;
     unsigned char (*color)[3]; // of a grain of sand, sRGB
     rp_cargo_extra extra[RP_CARGO_EXTRAS];
     int extras;
@@ -89,6 +90,7 @@ void rp_job_path(const rp_job *job, char out[RP_JOB_PATH], const char *format, .
 typedef struct rp_exporter {
     const char *name;
     bool all_columns; // unless some are named
+    bool matter_only; // marks, which weigh nothing, are left out
     rp_result (*start)(rp_job *job);
     rp_result (*frame)(rp_job *job, int64_t index, rp_cargo *cargo); // may keep what is in it
     rp_result (*finish)(rp_job *job);

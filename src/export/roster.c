@@ -47,6 +47,7 @@ static void copy_row(const rp_cargo *from, int64_t i, rp_cargo *to, int64_t k)
     to->radius[k] = from->radius[i];
     to->mass[k] = from->mass[i];
     to->id[k] = from->id[i];
+    to->material[k] = from->material[i];
     for (int e = 0; e < to->extras; e++) {
         const size_t comps = (size_t)to->extra[e].comps;
         memcpy(to->extra[e].data + comps * (size_t)k, from->extra[e].data + comps * (size_t)i,
@@ -62,6 +63,7 @@ static rp_result make_alike(const rp_roster *r, const rp_cargo *like, rp_cargo *
     out->velocity = NULL;
     out->radius = out->mass = NULL;
     out->id = NULL;
+    out->material = NULL;
     out->color = NULL;
     out->count = r->count;
     return rp_cargo_make(out);

@@ -9,15 +9,19 @@
 extern "C" {
 #endif
 
-enum { RP_VDB_VERSION = 1 };
+enum { RP_VDB_VERSION = 2 };
 
 typedef struct rp_vdb_particles {
     int64_t count;
     const double (*position)[3]; // [m]
     const float (*velocity)[3];  // [m/s]
     const float *radius, *mass;  // [m], [kg]
-    double voxel;                // [m]
-    double time, fps;            // [s], [1/s]
+    const uint16_t *material;    // of each
+    // each material with a name gets grids of its own besides those of all; NULL: no names
+    const char *const *name;
+    int materials;
+    double voxel;     // [m]
+    double time, fps; // [s], [1/s]
     int64_t frame;
     int z_up;
 } rp_vdb_particles;

@@ -45,6 +45,15 @@ emitter { material = sand, shape = box { min = {-0.06, 0.38, -0.06}, max = {0.06
 sink { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
 """
 
+# two materials of two species, and marks that are no matter
+SPLASH = """
+scene { title = "Splash", dx = 0.04, fps = 48, frames = 2 }
+particles { material = material.water { sound_speed = 10 }, shape = box { min = {-0.2, 0, -0.2}, max = {0.2, 0.2, 0.2} } }
+particles { material = material.elastic { name = "the ball", density = 700, young = 8e4 },
+            shape = box { min = {-0.1, 0.45, -0.1}, max = {0.1, 0.65, 0.1} }, velocity = {0, -2, 0} }
+particles { material = material.tracer {}, shape = box { min = {-0.1, 0.45, -0.1}, max = {0.1, 0.65, 0.1} } }
+"""
+
 # Runs inside pvpython: points and columns at every time that a file has.
 LOOK = """
 import json, sys
@@ -112,6 +121,19 @@ at = lambda p: skin.getValue(tuple(round(x / h) for x in p))
 middle = [float(x) for x in sys.argv[2:5]]
 print("VDB " + json.dumps({"about": about, "voxel": h, "volume": volume, "mean": [m / volume for m in moved], "inside": at(middle),
                            "outside": at([middle[0] + 0.5, middle[1], middle[2]])}))
+"""
+
+GRIDS = """
+import json, sys
+import pyopenvdb as vdb
+out = {}
+for g in vdb.readAll(sys.argv[1])[0]:
+    h = g.transform.voxelSize()[0]
+    low, high = g.evalActiveVoxelBoundingBox()
+    at = lambda *p: g.getConstAccessor().getValue(tuple(round(x / h) for x in p))
+    volume = sum(i.value * i.count for i in g.citerOnValues()) * h ** 3 if g.name.startswith("density") else 0
+    out[g.name] = {"volume": volume, "low": low[1] * h, "high": high[1] * h, "water": at(0, 0.1, 0), "ball": at(0, 0.5, 0)}
+print("GRIDS " + json.dumps(out))
 """
 
 USD = """
@@ -605,6 +627,25 @@ class Volumes(Exports):
         x, y, z = seen["mean"]
         self.near(turned["mean"], (x, -z, y), 0.02)
         self.assertLess(turned["inside"], 0.0)
+
+    def test_volumes_of_several_species(self):
+        """Each material has grids of its own, and marks are in none."""
+        if subprocess.run(["/usr/bin/python3", "-c", "import pyopenvdb"], capture_output=True).returncode != 0:
+            self.skipTest("no pyopenvdb: Debian's python3-openvdb")
+        for name, text in ("splash.lua", SPLASH), ("grids.py", GRIDS):
+            with open(self.at(name), "w") as file:
+                file.write(text)
+        self.repose("run", "splash.lua", "-o", "splash", "--quiet")
+        self.repose("export", "splash", "--to", "vdb", "-o", "splash-vdb")
+        seen, = said("GRIDS", "/usr/bin/python3", self.at("grids.py"), self.at("splash-vdb", "particles.0002.vdb"))
+        self.assertEqual(sorted(seen), ["density", "density_the_ball", "density_water", "surface", "surface_the_ball",
+                                        "surface_water", "velocity"])
+        for name, volume in ("density", 0.04), ("density_the_ball", 0.008), ("density_water", 0.032):
+            self.assertAlmostEqual(seen[name]["volume"], volume, 5)
+        self.assertLess(seen["velocity"]["ball"][1], -2.3)  # 2 m/s and 1/24 s of falling
+        self.assertGreater(seen["velocity"]["water"][1], -0.6)
+        for name, water, ball in ("surface", True, True), ("surface_water", True, False), ("surface_the_ball", False, True):
+            self.assertEqual((seen[name]["water"] < 0, seen[name]["ball"] < 0), (water, ball))
 
 
 def main():
