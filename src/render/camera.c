@@ -75,8 +75,8 @@ static double ranked(double *x, size_t count, size_t rank)
     return x[low];
 }
 
-rp_result rp_camera_aim(rp_camera *v, const double (*point)[3], size_t count, double radius,
-                        bool flat)
+rp_result rp_camera_aim(rp_camera *v, const double (*point)[3], size_t loose, size_t count,
+                        double radius, bool flat)
 {
     const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.0 : 0.30; // [rad]
     const double to[3] = {-sin(azimuth) * cos(elevation), -sin(elevation),
@@ -101,7 +101,10 @@ rp_result rp_camera_aim(rp_camera *v, const double (*point)[3], size_t count, do
             const double x = dot(point[i], across), z = dot(point[i], a.forward);
             beyond[i] = (side % 2 == 0 ? -x : x) - slope[side] * z + pad;
         }
-        reach[side] = ranked(beyond, count, count / 1500);
+        reach[side] = loose > 0 ? ranked(beyond, loose, loose / 1500) : -INFINITY;
+        for (size_t i = loose; i < count; i++) {
+            reach[side] = fmax(reach[side], beyond[i]);
+        }
     }
     free(beyond);
 

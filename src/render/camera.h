@@ -18,10 +18,10 @@ typedef struct rp_axes {
 } rp_axes;
 rp_axes rp_camera_axes(const double eye[3], const double look[3]);
 
-// Set eye and look so that the points are in the picture, but for a few in a thousand where there
-// are many: seen from a little above, or straight from the front when flat. Wants the rest to be
-// set.
+// Set eye and look so that the points are in the picture: seen from a little above, or straight
+// from the front when flat. Wants the rest to be set.
+// @param loose of the first so many, a few in a thousand may be left out
 // @param radius of every point [m]
 // @return RP_ERR_MEMORY
-rp_result rp_camera_aim(rp_camera *camera, const double (*point)[3], size_t count, double radius,
-                        bool flat);
+rp_result rp_camera_aim(rp_camera *camera, const double (*point)[3], size_t loose, size_t count,
+                        double radius, bool flat);

@@ -136,7 +136,7 @@ rp_result rp_render_points(const double *position, const uint64_t *id, int64_t c
     const double radius = def->radius > 0.0 ? def->radius : rp_crowd_radius(&crowd);
     rp_shot shot = make_shot(def);
     if (result == RP_OK) {
-        result = rp_show_view(def, &crowd, radius, &shot.camera);
+        result = rp_show_view(def, &crowd, crowd.count, radius, &shot.camera);
     }
     if (result == RP_OK) {
         result = rp_shot_take(&shot, &crowd, NULL, 0, radius, rgb);

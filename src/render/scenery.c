@@ -196,19 +196,43 @@ static void meet_grain(const rp_scenery *s, const struct RTCRayHit *h, vec from,
     m->step = 1e-3f * a[3];
 }
 
-static void meet_prop(const rp_prop *p, const struct RTCRayHit *h, vec from, vec to, rp_meeting *m)
+// A place on a triangle, lifted to the round surface that its normals tell of: from the flat one
+// the sun would be seen or not facet by facet (Hanika 2021, Hacking the shadow terminator).
+static vec round_place(const rp_prop *p, const uint32_t t[3], const float weight[3], float time,
+                       vec at)
+{
+    vec out = at;
+    for (int c = 0; c < 3; c++) {
+        const vec n = vec_of(p->normal[t[c]]);
+        vec corner = vec_of(p->vertex[0][t[c]]);
+        if (p->vertex[1] != NULL) {
+            corner = vec_mix(corner, vec_of(p->vertex[1][t[c]]), time);
+        }
+        const float below = fminf(0.0f, vec_dot(vec_sub(at, corner), n));
+        out = vec_along(out, -weight[c] * below, n);
+    }
+    return out;
+}
+
+static void meet_prop(const rp_prop *p, const struct RTCRayHit *h, vec from, vec to, float time,
+                      rp_meeting *m)
 {
     const uint32_t *t = p->triangle[h->hit.primID];
-    const vec a = vec_of(p->normal[t[0]]), b = vec_of(p->normal[t[1]]), c = vec_of(p->normal[t[2]]);
-    const float u = h->hit.u, v = h->hit.v;
+    const float u = h->hit.u, v = h->hit.v, weight[3] = {1.0f - u - v, u, v};
     const vec flat = vec_unit((vec){h->hit.Ng_x, h->hit.Ng_y, h->hit.Ng_z});
-    vec n = vec_add(vec_scale(1.0f - u - v, a), vec_add(vec_scale(u, b), vec_scale(v, c)));
+    vec n = {0.0f, 0.0f, 0.0f};
+    for (int c = 0; c < 3; c++) {
+        n = vec_along(n, weight[c], vec_of(p->normal[t[c]]));
+    }
     n = vec_dot(n, n) > 0.0f ? vec_unit(n) : flat;
     n = vec_dot(n, flat) < 0.0f ? vec_scale(-1.0f, n) : n;
     // at a grazing look the smooth normal may point away where the flat one does not
     m->normal = vec_dot(n, to) * vec_dot(flat, to) > 0.0f ? n : flat;
     m->kind = p->glass ? RP_MEETS_GLASS : RP_MEETS_PROP;
     m->at = vec_along(from, m->t, to);
+    if (!p->glass) {
+        m->at = round_place(p, t, weight, time, m->at);
+    }
     m->color = p->color;
     m->step = HAIR;
 }
@@ -236,7 +260,7 @@ rp_meeting rp_scenery_meet(const rp_scenery *s, vec from, vec to, float time, bo
         if (h.hit.geomID == 0) {
             meet_grain(s, &h, from, to, time, &m);
         } else {
-            meet_prop(&s->prop[s->solid_prop[h.hit.geomID - 1]], &h, from, to, &m);
+            meet_prop(&s->prop[s->solid_prop[h.hit.geomID - 1]], &h, from, to, time, &m);
         }
     }
     meet_ground(&s->ground, from, to, &m);
@@ -244,7 +268,7 @@ rp_meeting rp_scenery_meet(const rp_scenery *s, vec from, vec to, float time, bo
         const struct RTCRayHit pane = look(s->glass, from, to, time, 0.0f, m.t);
         if (pane.hit.geomID != RTC_INVALID_GEOMETRY_ID) {
             m.t = pane.ray.tfar;
-            meet_prop(&s->prop[s->glass_prop[pane.hit.geomID]], &pane, from, to, &m);
+            meet_prop(&s->prop[s->glass_prop[pane.hit.geomID]], &pane, from, to, time, &m);
         }
     }
     return m;

@@ -41,6 +41,7 @@ rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHO
 
 // Choose view, ground and the range of colours.
 rp_result rp_show_survey(rp_render *render);
-// The view that shows all of the crowd, and then what the def wants of it.
-rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double radius,
-                       rp_camera *camera);
+// The view that shows all of the crowd, of which the first `grains` are particles, and then what
+// the def wants of it.
+rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, size_t grains,
+                       double radius, rp_camera *camera);

@@ -39,15 +39,15 @@ rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHO
     return RP_OK;
 }
 
-// The view that shows all of the crowd, and then what the caller wants of it.
-rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, double radius, rp_camera *v)
+rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, size_t grains,
+                       double radius, rp_camera *v)
 {
     rp_crowd_bounds(crowd, v->lower, v->upper);
     double corner[2][3];
     memcpy(corner[0], v->lower, sizeof corner[0]);
     memcpy(corner[1], v->upper, sizeof corner[1]);
     const bool empty = crowd->count == 0;
-    RP_TRY(rp_camera_aim(v, (const double(*)[3])(empty ? corner : crowd->point),
+    RP_TRY(rp_camera_aim(v, (const double(*)[3])(empty ? corner : crowd->point), empty ? 0 : grains,
                          empty ? 2 : crowd->count, radius, crowd->flat));
     // a slice is seen as it is, unless somebody wants a lens
     v->parallel = crowd->flat && !def->has_eye && !def->has_look && def->fov == 0.0;
@@ -269,6 +269,7 @@ rp_result rp_show_survey(rp_render *render)
                            : rp_fail(RP_ERR_MEMORY, "no memory to look at %s", render->path);
     if (result == RP_OK) {
         choose_range(&render->quantity, &s);
+        const size_t grains = s.crowd.count;
         survey_props(render, &s.crowd);
         double radius = render->def.radius > 0.0 ? render->def.radius : s.radius;
         radius = radius > 0.0 ? radius : rp_crowd_radius(&s.crowd);
@@ -278,7 +279,7 @@ rp_result rp_show_survey(rp_render *render)
                 (double)rp_legend_width(camera->width, camera->height, &render->quantity) /
                 camera->width;
         }
-        result = rp_show_view(&render->def, &s.crowd, radius, camera);
+        result = rp_show_view(&render->def, &s.crowd, grains, radius, camera);
     }
     rp_crowd_free(&s.crowd);
     free(s.value);
