@@ -147,9 +147,10 @@ typedef struct rp_surface {
     int64_t vertices, triangles;
 } rp_surface;
 
-/// The surface of a shape within a box, as fine as `cell` [m]. Edges stay sharp. Where the box cuts
-/// the shape the surface is open; a half-space becomes a rectangle of the box's size. In 2D it is
-/// that of the cut, as thick as the box is along z.
+/// The surface of a shape within a box, as fine as `cell` [m]. Edges stay sharp. A mesh has the
+/// triangles that it was made of, as they are after a repair, and a box twelve, moved and turned or
+/// not. Where the box cuts the shape the surface is open; a half-space becomes a rectangle of the
+/// box's size. In 2D it is that of the cut, as thick as the box is along z.
 /// @param[out] surface released with rp_surface_free()
 RP_API rp_result rp_shape_surface(const rp_shape *shape, int dimension, const double lower[3],
                                   const double upper[3], double cell, rp_surface *surface);

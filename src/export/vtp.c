@@ -1,5 +1,6 @@
-// VTK PolyData, appended: particles.NNNN.vtp with a vertex cell per particle, colliders where they
-// are as colliders.NNNN.vtp, and particles.pvd and particles.vtp.series, which give the times.
+// VTK PolyData, appended: particles.NNNN.vtp with a vertex cell per particle, colliders that stand
+// still as colliders.vtp, those that move as colliders.NNNN.vtp where they are, and particles.pvd
+// and particles.vtp.series, which give the times.
 //
 // Appended blocks are in base 64. Raw ones would be a quarter smaller, but since Debian's expat
 // waits for long tokens to be complete, ParaView 5.11 finds no data after <AppendedData
@@ -153,13 +154,12 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 
 // ---- colliders ----
 
-static void place(const rp_job *job, int collider, const float x[3], const rp_pose *pose,
-                  bool point, float out[3])
+static void place(const rp_job *job, const float x[3], const rp_pose *pose, bool point,
+                  float out[3])
 {
     // u + 2 w (q x u) + 2 q x (q x u)
     const double *q = pose->rotation;
     double u[3] = {x[0], x[1], x[2]}, t[3];
-    (void)collider;
     rp_job_turn(job, u);
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -172,28 +172,33 @@ static void place(const rp_job *job, int collider, const float x[3], const rp_po
     }
 }
 
-static bool anything_moves(const rp_job *job)
+static bool there_are(const rp_job *job, bool moving)
 {
+    bool any = false;
     for (int i = 0; i < job->info.colliders; i++) {
-        if (rp_record_collider_at(job->record, i)->moves) {
-            return true;
-        }
+        any = any || rp_record_collider_at(job->record, i)->moves == moving;
     }
-    return false;
+    return any;
 }
 
-static rp_result write_colliders(const rp_job *job, int64_t index)
+// Those that move at a frame, or all that do not.
+static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
 {
+    static const rp_surface none = {0};
     char path[RP_JOB_PATH];
     rp_out o;
     blocks b = {0};
     uint64_t points = 0, cells = 0;
     for (int i = 0; i < job->info.colliders; i++) {
-        const rp_surface *s = &rp_record_collider_at(job->record, i)->surface;
-        points += (uint64_t)s->vertices;
-        cells += (uint64_t)s->triangles;
+        const rp_record_collider *c = rp_record_collider_at(job->record, i);
+        points += c->moves == moving ? (uint64_t)c->surface.vertices : 0;
+        cells += c->moves == moving ? (uint64_t)c->surface.triangles : 0;
     }
-    rp_job_path(job, path, "colliders.%04lld.vtp", (long long)job->frame[index]);
+    if (moving) {
+        rp_job_path(job, path, "colliders.%04lld.vtp", (long long)job->frame[index]);
+    } else {
+        rp_job_path(job, path, "colliders.vtp");
+    }
     RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job->time[index], job->frame[index]);
     rp_out_text(&o,
@@ -214,11 +219,12 @@ static rp_result write_colliders(const rp_job *job, int64_t index)
         put_length(&o, &b, pass == 1 ? cells * 4 : pass == 3 ? cells * 24 : points * 12);
         int64_t base = 0;
         for (int i = 0; i < job->info.colliders; i++) {
-            const rp_surface *s = &rp_record_collider_at(job->record, i)->surface;
+            const rp_record_collider *c = rp_record_collider_at(job->record, i);
+            const rp_surface *s = c->moves == moving ? &c->surface : &none;
             const rp_pose pose = rp_job_pose(job, i, (double)job->frame[index]);
             for (int64_t v = 0; v < s->vertices && pass % 2 == 0; v++) {
                 float x[3];
-                place(job, i, pass == 0 ? s->normal[v] : s->vertex[v], &pose, pass == 2, x);
+                place(job, pass == 0 ? s->normal[v] : s->vertex[v], &pose, pass == 2, x);
                 put_data(&o, &b, x, sizeof x);
             }
             for (int64_t t = 0; t < s->triangles && pass % 2 == 1; t++) {
@@ -247,7 +253,7 @@ static rp_result write_pvd(const rp_job *job)
 {
     char path[RP_JOB_PATH];
     rp_out o;
-    const bool moves = anything_moves(job);
+    const bool still = there_are(job, false), moving = there_are(job, true);
     rp_job_path(job, path, "particles.pvd");
     RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
@@ -257,11 +263,17 @@ static rp_result write_pvd(const rp_job *job)
                     "<DataSet timestep=\"%.17g\" part=\"0\" name=\"particles\" "
                     "file=\"particles.%04lld.vtp\"/>\n",
                     job->time[i], (long long)job->frame[i]);
-        if (job->info.colliders > 0) {
+        if (still) {
             rp_out_text(&o,
                         "<DataSet timestep=\"%.17g\" part=\"1\" name=\"colliders\" "
+                        "file=\"colliders.vtp\"/>\n",
+                        job->time[i]);
+        }
+        if (moving) {
+            rp_out_text(&o,
+                        "<DataSet timestep=\"%.17g\" part=\"%d\" name=\"moving colliders\" "
                         "file=\"colliders.%04lld.vtp\"/>\n",
-                        job->time[i], (long long)job->frame[moves ? i : 0]);
+                        job->time[i], still ? 2 : 1, (long long)job->frame[i]);
         }
     }
     rp_out_text(&o, "</Collection>\n</VTKFile>\n");
@@ -285,9 +297,11 @@ static rp_result write_series(const rp_job *job)
 
 static rp_result finish(rp_job *job)
 {
-    const int64_t written = job->info.colliders == 0 ? 0 : anything_moves(job) ? job->frames : 1;
-    for (int64_t i = 0; i < written; i++) {
-        RP_TRY(write_colliders(job, i));
+    if (there_are(job, false)) {
+        RP_TRY(write_colliders(job, 0, false));
+    }
+    for (int64_t i = 0; i < job->frames && there_are(job, true); i++) {
+        RP_TRY(write_colliders(job, i, true));
     }
     RP_TRY(write_series(job));
     return write_pvd(job);

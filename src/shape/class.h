@@ -11,9 +11,15 @@
 #pragma once
 
 #include "repose/shape.h"
+#include "shape/mesh.h"
 
 #include <math.h>
 #include <stdatomic.h>
+
+// In 2D, what is drawn of a shape: its cut with the plane z = middle, so far to either side [m].
+typedef struct rp_shape_slab {
+    double middle, half;
+} rp_shape_slab;
 
 typedef struct rp_shape_class {
     // `gradient` is never NULL here. Never more than the true distance, on either side, but for
@@ -25,6 +31,9 @@ typedef struct rp_shape_class {
     double (*volume)(const rp_shape *shape, int dimension);
     // what the shape owns besides its own struct; NULL: nothing
     void (*free)(rp_shape *shape);
+    // the surface as triangles of its own, into an empty mesh that stays empty where there are
+    // none; NULL: there never are any. `slab` is NULL in 3D
+    rp_result (*triangles)(const rp_shape *shape, const rp_shape_slab *slab, rp_mesh *out);
 } rp_shape_class;
 
 struct rp_shape {

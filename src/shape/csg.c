@@ -323,6 +323,32 @@ static double move_distance(const rp_shape *shape, const double x[3], double gra
     return o->scale * phi;
 }
 
+// ---- triangles ----
+
+// Those of what is moved. A slab stays one when it is turned about its own axis only.
+static rp_result move_triangles(const rp_shape *shape, const rp_shape_slab *slab, rp_mesh *out)
+{
+    const operation *o = (const operation *)shape;
+    const rp_shape *other = o->part[0].shape;
+    rp_shape_slab local;
+    if (other->class->triangles == NULL || (slab != NULL && o->turn[2][2] != 1.0)) {
+        return RP_OK;
+    }
+    if (slab != NULL) {
+        local.middle = (slab->middle - o->position[2]) / o->scale;
+        local.half = slab->half / o->scale;
+    }
+    RP_TRY(other->class->triangles(other, slab != NULL ? &local : NULL, out));
+    for (int32_t i = 0; i < out->places; i++) {
+        double *x = rp_mesh_place(out)[i], moved[3];
+        for (int a = 0; a < 3; a++) {
+            moved[a] = o->scale * rp_dot(o->turn[a], x) + o->position[a];
+        }
+        memcpy(x, moved, sizeof moved);
+    }
+    return RP_OK;
+}
+
 // ---- volumes ----
 
 static double operator_volume(const rp_shape *shape, int dimension)
@@ -352,14 +378,23 @@ static void release_parts(rp_shape *shape)
     rp_delete(rp_default_allocator(), o->node, (size_t)o->nodes * sizeof(extent));
 }
 
-static const rp_shape_class union_class = {union_distance, operator_bounds, operator_volume,
-                                           release_parts};
-static const rp_shape_class intersect_class = {intersect_distance, operator_bounds, operator_volume,
-                                               release_parts};
-static const rp_shape_class offset_class = {offset_distance, operator_bounds, operator_volume,
-                                            release_parts};
-static const rp_shape_class move_class = {move_distance, operator_bounds, move_volume,
-                                          release_parts};
+static const rp_shape_class union_class = {.distance = union_distance,
+                                           .bounds = operator_bounds,
+                                           .volume = operator_volume,
+                                           .free = release_parts};
+static const rp_shape_class intersect_class = {.distance = intersect_distance,
+                                               .bounds = operator_bounds,
+                                               .volume = operator_volume,
+                                               .free = release_parts};
+static const rp_shape_class offset_class = {.distance = offset_distance,
+                                            .bounds = operator_bounds,
+                                            .volume = operator_volume,
+                                            .free = release_parts};
+static const rp_shape_class move_class = {.distance = move_distance,
+                                          .bounds = operator_bounds,
+                                          .volume = move_volume,
+                                          .free = release_parts,
+                                          .triangles = move_triangles};
 
 static rp_result check_size(const char *word, const rp_shape *shape, int *depth, int *parts)
 {

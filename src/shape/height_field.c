@@ -408,8 +408,10 @@ rp_height_field_def rp_default_height_field_def(void)
 
 rp_result rp_shape_height_field(const rp_height_field_def *def, rp_shape **shape)
 {
-    static const rp_shape_class class = {height_field_distance, height_field_bounds,
-                                         height_field_volume, height_field_free};
+    static const rp_shape_class class = {.distance = height_field_distance,
+                                         .bounds = height_field_bounds,
+                                         .volume = height_field_volume,
+                                         .free = height_field_free};
     *shape = NULL;
     RP_TRY(check_def(def));
     rp_shape *made;

@@ -36,6 +36,7 @@ typedef struct field {
     rp_buffer coarse; // float: distance at corners of blocks
     rp_buffer slot;   // int32_t: fine block of each block, -1: none
     rp_buffer fine;   // block_nodes
+    rp_mesh mesh;     // the surface itself, to be looked at
 } field;
 
 // Crossings
@@ -462,9 +463,25 @@ static double field_volume(const rp_shape *shape, int dimension)
     return dimension == 3 ? ((const field *)shape)->volume : NAN;
 }
 
+static rp_result field_triangles(const rp_shape *shape, const rp_shape_slab *slab, rp_mesh *out)
+{
+    const rp_mesh *mesh = &((const field *)shape)->mesh;
+    if (slab != NULL) {
+        return RP_OK;
+    }
+    RP_TRY(rp_mesh_reserve(out, mesh->places, mesh->triangles));
+    out->places = mesh->places;
+    out->triangles = mesh->triangles;
+    memcpy(rp_mesh_place(out), rp_mesh_place(mesh), (size_t)mesh->places * sizeof(double[3]));
+    memcpy(rp_mesh_triangle(out), rp_mesh_triangle(mesh),
+           (size_t)mesh->triangles * sizeof(int32_t[3]));
+    return RP_OK;
+}
+
 static void field_free(rp_shape *shape)
 {
     field *f = (field *)shape;
+    rp_mesh_free(&f->mesh);
     rp_buffer_free(&f->coarse, rp_default_allocator());
     rp_buffer_free(&f->slot, rp_default_allocator());
     rp_buffer_free(&f->fine, rp_default_allocator());
@@ -571,8 +588,9 @@ static rp_result check_size(const rp_mesh *mesh, const char *name, double resolu
     return RP_OK;
 }
 
-static rp_result make_shape(const rp_mesh_def *def, rp_mesh *mesh, field *f)
+static rp_result make_shape(const rp_mesh_def *def, field *f)
 {
+    rp_mesh *mesh = &f->mesh;
     const char *name = def->file != NULL ? def->file : "mesh";
     RP_TRY(def->file != NULL ? rp_mesh_read(def->file, mesh) : take_arrays(def, mesh));
     for (int32_t i = 0; i < mesh->places; i++) {
@@ -589,14 +607,16 @@ static rp_result make_shape(const rp_mesh_def *def, rp_mesh *mesh, field *f)
 
 rp_result rp_shape_mesh(const rp_mesh_def *def, rp_shape **shape)
 {
-    static const rp_shape_class class = {field_distance, field_bounds, field_volume, field_free};
+    static const rp_shape_class class = {.distance = field_distance,
+                                         .bounds = field_bounds,
+                                         .volume = field_volume,
+                                         .free = field_free,
+                                         .triangles = field_triangles};
     *shape = NULL;
-    rp_mesh mesh = {0};
     rp_shape *made;
     RP_TRY(check_def(def));
     RP_TRY(rp_shape_new(&class, sizeof(field), &made));
-    const rp_result result = make_shape(def, &mesh, (field *)made);
-    rp_mesh_free(&mesh);
+    const rp_result result = make_shape(def, (field *)made);
     if (result != RP_OK) {
         rp_shape_release(made);
         return result;

@@ -43,8 +43,8 @@ static double half_space_volume(const rp_shape *shape, int dimension)
 
 rp_result rp_shape_half_space(const double point[3], const double normal[3], rp_shape **shape)
 {
-    static const rp_shape_class class = {half_space_distance, half_space_bounds, half_space_volume,
-                                         NULL};
+    static const rp_shape_class class = {
+        .distance = half_space_distance, .bounds = half_space_bounds, .volume = half_space_volume};
     double unit[3];
     *shape = NULL;
     RP_TRY(rp_shape_check_point("half_space.point", point));
@@ -118,10 +118,47 @@ static double box_volume(const rp_shape *shape, int dimension)
                    : sharp;
 }
 
+// Twelve, unless its edges are round or the slab passes beside it.
+static rp_result box_triangles(const rp_shape *shape, const rp_shape_slab *slab, rp_mesh *out)
+{
+    // corner c is at the upper end along axis a where bit a of c is set; two triangles a face
+    static const int32_t side[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                       {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    const box *b = (const box *)shape;
+    double end[2][3];
+    memcpy(end[0], b->lower, sizeof end[0]);
+    memcpy(end[1], b->upper, sizeof end[1]);
+    if (slab != NULL) {
+        const bool beside = slab->middle < end[0][2] || slab->middle > end[1][2];
+        end[0][2] = beside ? -INFINITY : slab->middle - slab->half;
+        end[1][2] = beside ? INFINITY : slab->middle + slab->half;
+    }
+    if (b->round > 0.0 || !rp_is_finite(end[0]) || !rp_is_finite(end[1])) {
+        return RP_OK;
+    }
+    RP_TRY(rp_mesh_reserve(out, 8, 12));
+    out->places = 8;
+    out->triangles = 12;
+    for (int c = 0; c < 8; c++) {
+        for (int a = 0; a < 3; a++) {
+            rp_mesh_place(out)[c][a] = end[c >> a & 1][a];
+        }
+    }
+    for (int t = 0; t < 12; t++) {
+        const int32_t *face = side[t / 2];
+        const int32_t corner[3] = {face[0], face[1 + t % 2], face[2 + t % 2]};
+        memcpy(rp_mesh_triangle(out)[t], corner, sizeof corner);
+    }
+    return RP_OK;
+}
+
 rp_result rp_shape_rounded_box(const double lower[3], const double upper[3], double round,
                                rp_shape **shape)
 {
-    static const rp_shape_class class = {box_distance, box_bounds, box_volume, NULL};
+    static const rp_shape_class class = {.distance = box_distance,
+                                         .bounds = box_bounds,
+                                         .volume = box_volume,
+                                         .triangles = box_triangles};
     *shape = NULL;
     double most = INFINITY;
     for (int a = 0; a < 3; a++) {
@@ -193,7 +230,8 @@ static double sphere_volume(const rp_shape *shape, int dimension)
 
 rp_result rp_shape_sphere(const double center[3], double radius, rp_shape **shape)
 {
-    static const rp_shape_class class = {sphere_distance, sphere_bounds, sphere_volume, NULL};
+    static const rp_shape_class class = {
+        .distance = sphere_distance, .bounds = sphere_bounds, .volume = sphere_volume};
     *shape = NULL;
     RP_TRY(rp_shape_check_point("sphere.center", center));
     RP_TRY(rp_shape_check_length("sphere.radius", radius));
@@ -254,7 +292,8 @@ static double capsule_volume(const rp_shape *shape, int dimension)
 
 rp_result rp_shape_capsule(const double a[3], const double b[3], double radius, rp_shape **shape)
 {
-    static const rp_shape_class class = {capsule_distance, capsule_bounds, capsule_volume, NULL};
+    static const rp_shape_class class = {
+        .distance = capsule_distance, .bounds = capsule_bounds, .volume = capsule_volume};
     *shape = NULL;
     RP_TRY(rp_shape_check_point("capsule.a", a));
     RP_TRY(rp_shape_check_point("capsule.b", b));
@@ -324,7 +363,8 @@ static double torus_volume(const rp_shape *shape, int dimension)
 rp_result rp_shape_torus(const double center[3], const double axis[3], double major, double minor,
                          rp_shape **shape)
 {
-    static const rp_shape_class class = {torus_distance, torus_bounds, torus_volume, NULL};
+    static const rp_shape_class class = {
+        .distance = torus_distance, .bounds = torus_bounds, .volume = torus_volume};
     double unit[3];
     *shape = NULL;
     RP_TRY(rp_shape_check_point("torus.center", center));
@@ -444,8 +484,8 @@ static double ellipsoid_volume(const rp_shape *shape, int dimension)
 
 rp_result rp_shape_ellipsoid(const double center[3], const double radii[3], rp_shape **shape)
 {
-    static const rp_shape_class class = {ellipsoid_distance, ellipsoid_bounds, ellipsoid_volume,
-                                         NULL};
+    static const rp_shape_class class = {
+        .distance = ellipsoid_distance, .bounds = ellipsoid_bounds, .volume = ellipsoid_volume};
     *shape = NULL;
     RP_TRY(rp_shape_check_point("ellipsoid.center", center));
     int narrow = 0;

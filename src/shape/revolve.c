@@ -449,7 +449,8 @@ static rp_result make_figure(const char *word, const rp_revolve_def *def, point 
 static rp_result make(const char *word, const rp_revolve_def *def, const double unit[3],
                       rp_shape **shape)
 {
-    static const rp_shape_class class = {revolve_distance, revolve_bounds, revolve_volume, NULL};
+    static const rp_shape_class class = {
+        .distance = revolve_distance, .bounds = revolve_bounds, .volume = revolve_volume};
     RP_TRY(check_profile(word, def));
     const rp_allocator *a = rp_default_allocator();
     const size_t points = (size_t)def->points + 2, bytes = points * sizeof(point);

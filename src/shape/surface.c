@@ -8,6 +8,9 @@
 // becomes as many as there are sides.
 //
 // Blocks of cells that a distance tells to be far from the surface are never looked at.
+//
+// Shapes that are made of triangles, such as meshes and boxes, come back as these, with normals
+// that are smooth but for creases.
 #include "base/result.h"
 #include "base/threads.h"
 #include "shape/class.h"
@@ -23,6 +26,7 @@ enum {
 
 static const double SHARP = 0.9;  // cosine: crossings that agree less make an edge
 static const double CREASE = 0.8; // cosine: normals that agree less make two vertices
+static const double CUSP = 0.5;   // the same of faces, which stand for something round
 
 // What is turned into triangles.
 typedef struct field {
@@ -441,9 +445,10 @@ static void make_unit(float v[3])
     }
 }
 
-// Every corner finds the vertex at its place whose normal is like its own, or makes one. `next`
-// chains the vertices of a place.
-static bool part_creases(list *vertices, list *normals, list *triangles, float (*corner)[3][3])
+// Every corner finds the vertex at its place whose normal is like its own, or makes one; long
+// normals count more. `next` chains the vertices of a place.
+static bool part_creases(list *vertices, list *normals, list *triangles, float (*corner)[3][3],
+                         double crease)
 {
     list next = {.size = sizeof(uint32_t)};
     const size_t places_count = vertices->count;
@@ -461,12 +466,13 @@ static bool part_creases(list *vertices, list *normals, list *triangles, float (
     uint32_t(*t)[3] = triangles->data;
     for (size_t i = 0; i < triangles->count && enough; i++) {
         for (int c = 0; c < 3 && enough; c++) {
-            const float *n = corner[i][c];
+            const float *n = corner[i][c], size = sqrtf(dot3(n, n));
             uint32_t v = t[i][c];
             for (;;) {
                 float *have = ((float(*)[3])normals->data)[v];
                 const float length = sqrtf(dot3(have, have));
-                if (length == 0.0f || dot3(have, n) > (float)CREASE * length) {
+                if (length == 0.0f || size == 0.0f ||
+                    dot3(have, n) > (float)crease * length * size) {
                     break;
                 }
                 uint32_t *link = &((uint32_t *)next.data)[v];
@@ -501,6 +507,31 @@ static bool part_creases(list *vertices, list *normals, list *triangles, float (
     }
     free(next.data);
     return enough;
+}
+
+// ---- what comes out ----
+
+void rp_surface_free(rp_surface *s)
+{
+    free(s->vertex);
+    free(s->normal);
+    free(s->triangle);
+    *s = (rp_surface){0};
+}
+
+static rp_result finish(bool enough, const list *vertices, const list *normals,
+                        const list *triangles, rp_surface *out)
+{
+    *out = (rp_surface){.vertex = vertices->data,
+                        .normal = normals->data,
+                        .triangle = triangles->data,
+                        .vertices = (int64_t)vertices->count,
+                        .triangles = (int64_t)triangles->count};
+    if (!enough) {
+        rp_surface_free(out);
+        return rp_fail(RP_ERR_MEMORY, "no memory for the surface of a shape");
+    }
+    return RP_OK;
 }
 
 // ---- planes ----
@@ -579,15 +610,76 @@ static rp_result make_quad(const field *f, const double normal[3], double offset
     return RP_OK;
 }
 
-// ---- all of it ----
+// ---- triangles of its own ----
 
-void rp_surface_free(rp_surface *s)
+// The normal of a triangle at each of its corners, as long as the angle there: how a face is cut
+// into triangles then does not matter. 0 where it has no area.
+static void face_normals(const double (*place)[3], const int32_t triangle[3], float out[3][3])
 {
-    free(s->vertex);
-    free(s->normal);
-    free(s->triangle);
-    *s = (rp_surface){0};
+    double side[3][3], n[3], length[3]; // sides lie opposite their corners
+    for (int c = 0; c < 3; c++) {
+        for (int k = 0; k < 3; k++) {
+            side[c][k] = place[triangle[(c + 2) % 3]][k] - place[triangle[(c + 1) % 3]][k];
+        }
+        length[c] = sqrt(rp_dot(side[c], side[c]));
+    }
+    for (int k = 0; k < 3; k++) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        n[k] = side[0][a] * side[1][b] - side[0][b] * side[1][a];
+    }
+    const double area = sqrt(rp_dot(n, n));
+    for (int c = 0; c < 3; c++) {
+        const int a = (c + 1) % 3, b = (c + 2) % 3;
+        const double cosine = -rp_dot(side[a], side[b]) / (length[a] * length[b]);
+        for (int k = 0; k < 3; k++) {
+            out[c][k] =
+                area > 0.0 ? (float)(acos(fmax(-1.0, fmin(1.0, cosine))) * n[k] / area) : 0.0f;
+        }
+    }
 }
+
+static rp_result take_triangles(const rp_mesh *mesh, rp_surface *out)
+{
+    list vertices = {.size = 3 * sizeof(float)}, normals = vertices;
+    list triangles = {.size = 3 * sizeof(uint32_t)};
+    float(*corner)[3][3] = malloc((size_t)mesh->triangles * sizeof *corner);
+    bool enough = corner != NULL;
+    for (int32_t i = 0; i < mesh->places && enough; i++) {
+        float(*v)[3] = list_add(&vertices);
+        enough = v != NULL;
+        for (int k = 0; k < 3 && enough; k++) {
+            (*v)[k] = (float)rp_mesh_place(mesh)[i][k];
+        }
+    }
+    for (int32_t i = 0; i < mesh->triangles && enough; i++) {
+        const int32_t *from = rp_mesh_triangle(mesh)[i];
+        uint32_t(*t)[3] = list_add(&triangles);
+        enough = t != NULL;
+        for (int k = 0; k < 3 && enough; k++) {
+            (*t)[k] = (uint32_t)from[k];
+        }
+        face_normals((const double(*)[3])rp_mesh_place(mesh), from, corner[i]);
+    }
+    enough = enough && part_creases(&vertices, &normals, &triangles, corner, CUSP);
+    free(corner);
+    return finish(enough, &vertices, &normals, &triangles, out);
+}
+
+// The mesh stays empty where the shape has none, or where the box would cut it.
+static rp_result own_triangles(const field *f, int dimension, rp_mesh *out)
+{
+    double lower[3], upper[3];
+    const rp_shape_slab slab = {.middle = 0.5 * (f->lower[2] + f->upper[2]),
+                                .half = 0.5 * (f->upper[2] - f->lower[2]) - f->cell};
+    bool within =
+        f->shape->class->triangles != NULL && rp_shape_bounds(f->shape, dimension, lower, upper);
+    for (int a = 0; a < dimension && within; a++) {
+        within = f->lower[a] <= lower[a] && upper[a] <= f->upper[a];
+    }
+    return within ? f->shape->class->triangles(f->shape, f->slab ? &slab : NULL, out) : RP_OK;
+}
+
+// ---- all of it ----
 
 static bool make_all(const field *f, list *blocks, list *vertices, list *normals, list *triangles)
 {
@@ -613,7 +705,7 @@ static bool make_all(const field *f, list *blocks, list *vertices, list *normals
     bool enough = corner != NULL;
     if (enough) {
         rp_parallel_for(threads, (int64_t)triangles->count, 256, ask_normals, &s);
-        enough = part_creases(vertices, normals, triangles, corner);
+        enough = part_creases(vertices, normals, triangles, corner, CREASE);
     }
     free(corner);
     return enough;
@@ -639,6 +731,22 @@ static rp_result fit_box(field *f, int dimension)
     return RP_OK;
 }
 
+static rp_result contour(field *f, int dimension, rp_surface *out)
+{
+    RP_TRY(fit_box(f, dimension));
+    if (f->cells[0] == 0 || f->cells[1] == 0 || f->cells[2] == 0) {
+        return RP_OK; // the box holds nothing of it
+    }
+    list blocks = {.size = sizeof(block)}, vertices = {.size = 3 * sizeof(float)};
+    list normals = vertices, triangles = {.size = 3 * sizeof(uint32_t)};
+    const bool enough = make_all(f, &blocks, &vertices, &normals, &triangles);
+    for (size_t i = 0; i < blocks.count; i++) {
+        free(((block *)blocks.data)[i].cells.data);
+    }
+    free(blocks.data);
+    return finish(enough, &vertices, &normals, &triangles, out);
+}
+
 rp_result rp_shape_surface(const rp_shape *shape, int dimension, const double lower[3],
                            const double upper[3], double cell, rp_surface *out)
 {
@@ -659,25 +767,11 @@ rp_result rp_shape_surface(const rp_shape *shape, int dimension, const double lo
     if (is_plane(&f, normal, &offset)) {
         return make_quad(&f, normal, offset, out);
     }
-    RP_TRY(fit_box(&f, dimension));
-    if (f.cells[0] == 0 || f.cells[1] == 0 || f.cells[2] == 0) {
-        return RP_OK; // the box holds nothing of it
+    rp_mesh own = {0};
+    rp_result result = own_triangles(&f, dimension, &own);
+    if (result == RP_OK) {
+        result = own.triangles > 0 ? take_triangles(&own, out) : contour(&f, dimension, out);
     }
-    list blocks = {.size = sizeof(block)}, vertices = {.size = 3 * sizeof(float)};
-    list normals = vertices, triangles = {.size = 3 * sizeof(uint32_t)};
-    const bool enough = make_all(&f, &blocks, &vertices, &normals, &triangles);
-    for (size_t i = 0; i < blocks.count; i++) {
-        free(((block *)blocks.data)[i].cells.data);
-    }
-    free(blocks.data);
-    *out = (rp_surface){.vertex = vertices.data,
-                        .normal = normals.data,
-                        .triangle = triangles.data,
-                        .vertices = (int64_t)vertices.count,
-                        .triangles = (int64_t)triangles.count};
-    if (!enough) {
-        rp_surface_free(out);
-        return rp_fail(RP_ERR_MEMORY, "no memory for the surface of a shape");
-    }
-    return RP_OK;
+    rp_mesh_free(&own);
+    return result;
 }

@@ -283,8 +283,11 @@ class Exports(unittest.TestCase):
                           [x[0] for x in self.truth[i]["columns"]["volume_gain"]])
                 self.assertEqual(len(block["columns"]["strain"][0]), 6)
                 self.assertEqual(block["names"]["stress"], ["xx", "yy", "zz", "xy", "xz", "yz"])
-        self.assertEqual(len(pvd["seen"][2]), 2)  # colliders go along
-        moved = max(p[1] for p in pvd["seen"][3][1]["position"])
+        # colliders go along, the one that stands still in one file for all frames: two triangles, and twelve of a box
+        self.assertEqual([b["cells"] for b in pvd["seen"][2][1:]], [2, 12])
+        self.assertEqual(sorted(n for n in os.listdir(self.at("vtp")) if n.startswith("colliders")),
+                         ["colliders.000%d.vtp" % i for i in range(4)] + ["colliders.vtp"])
+        moved = max(p[1] for p in pvd["seen"][3][2]["position"])
         self.assertAlmostEqual(moved, 0.05 + 0.5 * self.times[3], 5)
 
     def test_ply(self):
@@ -322,7 +325,7 @@ class Exports(unittest.TestCase):
             self.repose("export", "out", "--to", name, "-o", name + "-z", "--up", "z", "--columns", "strain,stress")
         seen, unturned = said("LOOK", "pvpython", self.script, self.at("vtp-z", "particles.pvd"),
                               self.at("vtp", "particles.pvd"))
-        particles, colliders = seen["seen"][2]
+        particles, _, colliders = seen["seen"][2]
         turn = [[p[0], p[2], -p[1]] for p in particles["position"]]
         self.same(2, turn, [[v[0], v[2], -v[1]] for v in particles["columns"]["v"]],
                   [i[0] for i in particles["columns"]["id"]])
@@ -356,9 +359,9 @@ class Exports(unittest.TestCase):
                     (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)))
             want = [tuple(sum(t * r[k] for t, k in zip(line, "xyz")) + float(poses[i][k + "_m"]) for line, k in zip(turn, "xyz"))
                     for r in rows]
-            seen = pvd["seen"][i][1]["position"]
-            self.assertGreater(len(seen), len(want))  # the floor is there too
-            for p in want[::7]:
+            seen = pvd["seen"][i][2]["position"]
+            self.assertEqual(len(seen), len(want))
+            for p in want:
                 self.assertLess(min(max(abs(p[a] - q[a]) for a in range(3)) for q in seen), 1e-5)
 
     def test_csv(self):
@@ -414,6 +417,7 @@ class Exports(unittest.TestCase):
             x, z = 0.05, -0.2
             self.near(paddle[2], (x * math.cos(angle) + z * math.sin(angle), 0.5 * self.times[3],
                                   -x * math.sin(angle) + z * math.cos(angle)), 1e-5)
+            self.assertEqual(paddle[:2], [24, 12])  # a box
             self.assertEqual(paddle[3:], ["/World/Sand/Materials/Colliders/collider1_the_paddle", True])
 
     def test_usd_between_frames(self):
