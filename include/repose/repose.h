@@ -10,6 +10,7 @@
 #include "method.h"
 #include "nearest.h"
 #include "plugin.h"
+#include "probe.h"
 #include "reader.h"
 #include "record.h"
 #include "render.h"

@@ -19,8 +19,8 @@
 
 // Everything that a run writes, besides its frames.
 static const char *const RUN_FILES[] = {
-    "run.json",  "scene.lua",  "scene.resolved.json", "run.log",
-    "stats.csv", "forces.csv", "state.hdf",           "failure.hdf",
+    "run.json",   "scene.lua",  "scene.resolved.json", "run.log",     "stats.csv",
+    "forces.csv", "probes.csv", "state.hdf",           "failure.hdf",
 };
 static const char SERIES[] = "frames/frame.hdf.series";
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };
@@ -530,13 +530,13 @@ rp_result rp_table_append(const rp_folder *folder, const char *name, const char 
     return close(file) == 0 ? RP_OK : rp_file_cannot("write", path, errno);
 }
 
-rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header, int64_t frame)
+rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header, int64_t last)
 {
     char path[RP_PATH], old[RP_PATH + 8], *text;
     size_t size;
     rp_folder_path(folder, name, path);
     if (access(path, F_OK) != 0 && errno == ENOENT) {
-        rp_log(RP_LOG_WARNING, "%s is missing: the lines of earlier frames are lost", path);
+        rp_log(RP_LOG_WARNING, "%s is missing: its earlier lines are lost", path);
         return rp_file_write_all(path, header, strlen(header));
     }
     RP_TRY(rp_folder_read(folder, name, &text, &size));
@@ -550,12 +550,12 @@ rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *he
                old);
         return rp_file_write_all(path, header, strlen(header));
     }
-    // the header, then whole lines of frames up to the last one
+    // the header, then whole lines up to the last one
     size_t kept = 0;
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         char *rest;
         const long long number = strtoll(line, &rest, 10);
-        if (line != text && (rest == line || *rest != ',' || number > frame)) {
+        if (line != text && (rest == line || *rest != ',' || number > last)) {
             break;
         }
         kept = (size_t)(end + 1 - text);

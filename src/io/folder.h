@@ -46,9 +46,8 @@ rp_result rp_folder_index(const rp_folder *folder, double fps);
 // A whole file, with a 0 behind its end. @param[out] data to be freed with free()
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size);
 
-// Tables with lines that begin with the number of a frame: stats.csv, forces.csv. Appending opens
-// and closes the file, so that a kill can tear no more than the last lines; cutting back drops torn
-// lines and those of frames after `frame`.
+// Tables with lines that begin with the number of a frame (stats.csv, forces.csv) or of a step
+// (probes.csv). Appending opens and closes the file, so that a kill can tear no more than the last
+// lines; cutting back drops torn lines and those of numbers above `last`.
 rp_result rp_table_append(const rp_folder *folder, const char *name, const char *lines);
-rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header,
-                       int64_t frame);
+rp_result rp_table_cut(const rp_folder *folder, const char *name, const char *header, int64_t last);

@@ -35,6 +35,9 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
     if (w->forces != NULL) {
         RP_TRY(rp_table_append(writer->folder, "forces.csv", w->forces));
     }
+    if (w->probes != NULL) {
+        RP_TRY(rp_table_append(writer->folder, "probes.csv", w->probes));
+    }
     RP_TRY(rp_frame_write(w->path, w->state, w->size, &words));
     if (w->fps > 0.0) {
         RP_TRY(rp_folder_index(writer->folder, w->fps));
@@ -69,6 +72,7 @@ static void *work(void *context)
         rp_state_free(writer->writing.state);
         free(writer->writing.stats);
         free(writer->writing.forces);
+        free(writer->writing.probes);
         pthread_mutex_lock(&writer->mutex);
         if (result != RP_OK && writer->result == RP_OK) {
             writer->result = result;

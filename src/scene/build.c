@@ -213,6 +213,27 @@ static rp_result add_emitter(rp_world *world, const scene_call *r, const rp_mate
     return rp_world_add_emitter(world, &def);
 }
 
+static rp_result add_probe(rp_world *world, const scene_call *r)
+{
+    rp_probe_def def = rp_default_probe_def();
+    const scene_value *point = rp_call_value(r, "point"), *plane = rp_call_value(r, "plane");
+    def.name = rp_call_text(r, "name");
+    def.radius = number_or(r, "radius", 0.0);
+    def.every = number_or(r, "every", 0.0);
+    if (point->kind != 0) {
+        def.kind = RP_PROBE_POINT;
+        memcpy(def.point, point->vector, sizeof def.point);
+    } else if (plane->kind != 0) {
+        def.kind = RP_PROBE_PLANE;
+        memcpy(def.point, rp_call_vector(plane->call, "point"), sizeof def.point);
+        memcpy(def.normal, rp_call_vector(plane->call, "normal"), sizeof def.normal);
+    } else {
+        def.kind = RP_PROBE_PARTICLE;
+        def.particle = (uint64_t)rp_call_integer(r, "particle");
+    }
+    return rp_world_add_probe(world, &def);
+}
+
 static rp_result set_domain(rp_world *world, const scene_call *r)
 {
     double lower[3] = {-INFINITY, -INFINITY, -INFINITY}, upper[3] = {INFINITY, INFINITY, INFINITY};
@@ -251,6 +272,9 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
     }
     if (strcmp(r->word->name, "emitter") == 0) {
         return add_emitter(world, r, materials);
+    }
+    if (strcmp(r->word->name, "probe") == 0) {
+        return add_probe(world, r);
     }
     if (strcmp(r->word->name, "sink") == 0) {
         return rp_world_add_sink(world, rp_call_value(r, "shape")->call->shape);

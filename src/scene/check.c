@@ -222,6 +222,16 @@ static rp_result check_emitter(rp_scene *scene, scene_call *r)
     return check_spacing(scene, r);
 }
 
+static rp_result check_probe(rp_scene *scene, scene_call *r)
+{
+    if (rp_call_value(r, "point")->kind == 0 && rp_call_value(r, "plane")->kind == 0 &&
+        rp_call_value(r, "particle")->kind == 0) {
+        return rp_call_fail(scene, r, NULL,
+                            "want a point, a plane or a particle, got none of them");
+    }
+    return RP_OK;
+}
+
 // Words that are said once
 // ------------------------------------------------------------------------------------
 
@@ -290,6 +300,7 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
     } checks[] = {
         {"material.sand", check_sand}, {"particles", check_particles}, {"collider", check_collider},
         {"emitter", check_emitter},    {"camera", check_camera},       {"domain", check_domain},
+        {"probe", check_probe},
     };
     if (call->word->kind == WORD_SHAPE) {
         return rp_scene_make_shape(scene, call);

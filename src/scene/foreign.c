@@ -29,6 +29,7 @@ static const scene_foreign foreign[] = {
     {"words", "obstacle boundary wall rigid rigidbody body solid object", "collider", NULL},
     {"words", "source inflow inlet spout nozzle jet", "emitter", NULL},
     {"words", "drain outflow outlet", "sink", NULL},
+    {"words", "sensor gauge monitor measure measurement history logger fluxmeter", "probe", NULL},
     {"words", "fill grains particle points sample", "particles", NULL},
     {"words", "simulation sim world config settings setup options", "scene", NULL},
     {"words", "parameter variable argument input", "param", NULL},

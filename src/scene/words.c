@@ -323,6 +323,28 @@ static const scene_key sink_keys[] = {
     {"shape", TAKES_SHAPE, .sentence = "Particles inside vanish; `stats.csv` counts them."},
 };
 
+static const scene_key plane_keys[] = {
+    {"point", TAKES_VECTOR, "m", ANY, .sentence = "Any point of it; the middle of the part that counts, where there is a `radius`."},
+    {"normal", TAKES_VECTOR, NULL, ANY, .sentence = "Of any length but 0; what crosses the plane along it counts as more, what comes back as less."},
+};
+static const scene_word plane_form = {"plane", WORD_FORM, KEYS(plane_keys)};
+
+static const scene_key probe_keys[] = {
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "In `probes.csv`: letters, digits and `_`, 31 at most."},
+    {"point", TAKES_VECTOR, "m", ANY, .absent = "none", .not_with = "plane particle",
+     .sentence = "Mean velocity, density, stress and pressure of what is around a point."},
+    {"plane", TAKES_TABLE, .form = &plane_form, .absent = "none", .not_with = "point particle",
+     .sentence = "Mass that crosses a plane in a second, and all that has."},
+    {"particle", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .absent = "none", .not_with = "point plane",
+     .sentence = "Place, velocity, density, stress and pressure of the particle with this id: ids are counted from 0 in the order "
+                 "of the scene, and the live page shows them."},
+    {"radius", TAKES_NUMBER, "m", POSITIVE, .absent = "2 `dx`; of a plane, no end", .not_with = "particle",
+     .sentence = "How far a point looks along each axis, or how much of a plane counts."},
+    {"every", TAKES_NUMBER, "s", POSITIVE, .absent = "after every step",
+     .sentence = "Simulated time between readings. They are taken at the end of the first step that reaches it, and with the time of that: "
+                 "steps are not cut for them."},
+};
+
 // Examples: each is a whole scene, and a test runs it --------------------------------------------------
 
 #define GROUND "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }\n"
@@ -510,6 +532,13 @@ static const char sink_example[] =
     "collider { shape = box { min = {-0.1, -0.1, -0.1}, max = {0.3, 0, 0.3} }, contact = \"separate\", friction = 0.3 }\n"
     "sink { shape = half_space { point = {0, -0.5, 0}, normal = {0, 1, 0} } }   -- what falls off the table is gone\n";
 
+static const char probe_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.2, 0.4, 0.2} } }\n"
+    "probe { name = \"foot\", point = {0.1, 0.05, 0.1}, every = 0.005 }\n"
+    "probe { name = \"gate\", plane = { point = {0.25, 0, 0}, normal = {1, 0, 0} }, every = 0.005 }   -- how much runs to the right\n"
+    "probe { name = \"grain\", particle = 100, every = 0.01 }\n" GROUND;
+
 static const scene_word fixed_words[] = {
     {"scene", WORD_ONCE, true, "scene", "What is simulated, how finely and for how long.",
      KEYS(scene_keys), scene_example},
@@ -525,6 +554,10 @@ static const scene_word fixed_words[] = {
      KEYS(emitter_keys), emitter_example},
     {"sink", WORD_MANY, false, "sinks", "Where particles vanish.",
      KEYS(sink_keys), sink_example},
+    {"probe", WORD_MANY, false, "probes",
+     "Reads numbers at a point, through a plane or of a particle, more often than frames are written, into `probes.csv` "
+     "(docs/run-folder.md). It only looks: a run computes the same without.",
+     KEYS(probe_keys), probe_example},
     {"half_space", WORD_SHAPE, false, NULL, "Everything on one side of a plane, such as the ground.",
      KEYS(half_space_keys), half_space_example},
     {"sphere", WORD_SHAPE, false, NULL, "A ball; in 2D a disc.",

@@ -559,6 +559,22 @@ static void look_for_mud(const rp_world *world)
     }
 }
 
+// ---- probes ----
+
+// Lines without a number would be all that comes of it.
+static void look_at_probes(const rp_world *world)
+{
+    for (int i = 0; i < world->probes && world->emitters == 0; i++) {
+        const rp_probe_def *p = &world->probe[i].def;
+        if (p->kind == RP_PROBE_PARTICLE && p->particle >= world->next_id) {
+            rp_log(RP_LOG_WARNING,
+                   "probe '%s' looks for particle %llu, and there are only those from 0 to %llu",
+                   p->name, (unsigned long long)p->particle,
+                   (unsigned long long)world->next_id - 1);
+        }
+    }
+}
+
 // ---- all of it ----
 
 static region everything(const rp_world *world)
@@ -608,6 +624,7 @@ rp_result rp_world_foresee(rp_world *world)
     look_at_borders(&v);
     look_at_density(&v);
     look_for_mud(world);
+    look_at_probes(world);
     double gravity[3];
     RP_TRY(rp_world_gravity(world, gravity));
     RP_TRY(look_at_softness(&v, gravity));

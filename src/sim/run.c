@@ -8,12 +8,14 @@
 #include "io/writer.h"
 #include "repose/file.h"
 #include "repose/frame.h"
+#include "sim/probes.h"
 #include "sim/shapes.h"
 #include "sim/world.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +177,7 @@ typedef struct go {
     double written;      // seconds that the writer had worked by then
     bool stopped;        // before there was a frame
     double held;         // seconds for which the last frame kept the steps waiting
+    rp_probe_lines read; // by probes since the last state
 } go;
 
 // As they are now, for run.json.
@@ -260,7 +263,7 @@ static const char STATS_HEADER[] =
 static const char ENERGY_HEADER[] =
     ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J";
 
-enum { LINE_MOST = 2048 };
+enum { LINE_MOST = 2048, LINES_MOST = 1 << 20 }; // bytes of a line, of lines that wait
 
 // What every run has, the parts of the method's steps and the numbers that only it has; runs that
 // keep account of energy have more.
@@ -364,6 +367,25 @@ static rp_result force_lines(const go *g, const rp_stats *s, char **out)
     return RP_OK;
 }
 
+// Lines of probes go to the writer with the state that they lead to.
+static char *take_lines(go *g)
+{
+    char *text = g->read.text;
+    g->read = (rp_probe_lines){0};
+    return text;
+}
+
+// They are written at once where they are many, or no state will follow.
+static rp_result write_lines(go *g)
+{
+    char *text = take_lines(g);
+    RP_TRY(rp_writer_wait(g->writer)); // those before them come first
+    const rp_result result =
+        text != NULL ? rp_table_append(&g->run->folder, "probes.csv", text) : RP_OK;
+    free(text);
+    return result;
+}
+
 // Hand the world's state to the writer, after it has done with the last one.
 static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *totals)
 {
@@ -379,6 +401,7 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
         free(w.forces);
         return result;
     }
+    w.probes = take_lines(g);
     rp_folder_frame(folder, stats->frame, w.path);
     w.fps = g->def->world->def.fps;
     rp_folder_path(folder, "state.hdf", g->def->world->chosen ? w.whole : w.remove);
@@ -396,6 +419,7 @@ static rp_result save_middle(go *g)
     rp_writing w = {0};
     RP_TRY(rp_writer_wait(g->writer));
     RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
+    w.probes = take_lines(g);
     rp_folder_path(&g->run->folder, "state.hdf", w.path);
     rp_writer_write(g->writer, &w);
     g->saved = rp_seconds();
@@ -553,12 +577,17 @@ static rp_result start_new(go *g)
     RP_TRY(rp_file_write_all(path, header, strlen(header)));
     rp_folder_path(&g->run->folder, "forces.csv", path);
     RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
+    if (g->def->world->probes > 0) {
+        rp_folder_path(&g->run->folder, "probes.csv", path);
+        RP_TRY(rp_file_write_all(path, rp_probes_header, strlen(rp_probes_header)));
+    }
     RP_TRY(settle(g));
     if (g->stopped) {
         return RP_OK;
     }
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);
+    RP_TRY(rp_probes_read(g->def->world, -INFINITY, &g->read));
     return save_frame(g, &stats, &totals);
 }
 
@@ -608,6 +637,9 @@ static rp_result start_again(go *g)
     stats_header(g->def->world, header);
     RP_TRY(rp_table_cut(folder, "stats.csv", header, g->run->newest_frame));
     RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
+    if (g->def->world->probes > 0) {
+        RP_TRY(rp_table_cut(folder, "probes.csv", rp_probes_header, g->def->world->time.step));
+    }
     RP_TRY(tidy_up(g));
     RP_TRY(write_record(g, "running"));
     rp_world_stats(g->def->world, &g->before);
@@ -623,9 +655,14 @@ static rp_result advance(go *g, rp_run_answer *answer)
     rp_stats stats;
     rp_totals totals;
     const int64_t frame = world->time.frame;
+    const double before = rp_world_time(world);
     RP_TRY(rp_world_step(world));
     const bool frame_ended = world->time.frame != frame;
     rp_world_stats(world, &stats);
+    RP_TRY(rp_probes_read(world, before, &g->read));
+    if (g->read.used > LINES_MOST) {
+        RP_TRY(write_lines(g));
+    }
     if (frame_ended) {
         const double since = rp_seconds();
         rp_world_totals(world, &totals);
@@ -677,6 +714,9 @@ static void save_what_can_be(go *g, const char *sentence)
                (save_middle(g) != RP_OK || rp_writer_wait(g->writer) != RP_OK)) {
         rp_log(RP_LOG_WARNING, "no state.hdf: %s", rp_last_error());
     }
+    if (world->failed && write_lines(g) != RP_OK) { // what led there
+        rp_log(RP_LOG_WARNING, "the last lines of probes.csv are lost: %s", rp_last_error());
+    }
 }
 
 static rp_result check_run_def(const rp_run_def *def)
@@ -720,6 +760,7 @@ rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
     RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title, &def->world->choice));
     const kept_error error = keep_error(go_on(&g, end));
     const rp_result closed = rp_writer_close(g.writer);
+    free(g.read.text);
     *end = error.result == RP_OK && closed == RP_OK ? *end : RP_RUN_FAILED;
     return error.result == RP_OK ? closed : fail_again(&error);
 }

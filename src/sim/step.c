@@ -1,6 +1,7 @@
 // Time: how long a step is, and frames that end exactly.
 #include "base/result.h"
 #include "base/threads.h"
+#include "sim/probes.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -284,6 +285,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     const bool settle = frame_ends || rp_world_wants_sort(world);
     const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;
     note_loads(world, frame_ends);
+    rp_probes_step(world, step.dt);
     if (frame_ends) {
         world->time.frame++;
         world->time.part = 0.0;

@@ -5,13 +5,15 @@
 #include "core/grid.h"
 #include "core/species.h"
 #include "repose/frame.h"
+#include "repose/probe.h"
 #include "solver/solver.h"
 
 enum {
     RP_MATERIAL_LIMIT = 256,
     RP_COLLIDER_LIMIT = 256,
     RP_EMITTER_LIMIT = 64,
-    RP_SINK_LIMIT = 64
+    RP_SINK_LIMIT = 64,
+    RP_PROBE_LIMIT = 256
 };
 
 // Particles per block of a world that is only planned: open addressing, where neither is any place
@@ -63,6 +65,11 @@ typedef struct rp_domain {
     bool set;
 } rp_domain;
 
+typedef struct rp_probe {
+    rp_probe_def def; // its normal has length 1
+    char name[RP_PROBE_NAME];
+} rp_probe;
+
 struct rp_world {
     // described once
     rp_world_def def;
@@ -83,6 +90,8 @@ struct rp_world {
     rp_shape *sink[RP_SINK_LIMIT];
     int sinks;
     rp_domain domain;
+    rp_probe probe[RP_PROBE_LIMIT];
+    int probes;
     rp_frame_choice choice; // of columns that frames keep
     bool chosen;            // else they keep all
     int threads;
@@ -98,6 +107,7 @@ struct rp_world {
     int fillings; // shapes filled so far; not saved: it only finds places again
     double newborn_speed, newborn_gradient;
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
+    double passed[RP_PROBE_LIMIT];   // through the plane of each probe [kg]
     rp_load load[RP_COLLIDER_LIMIT];
     rp_body body[RP_COLLIDER_LIMIT]; // of each collider, in the step that is being taken
     rp_energy energy;                // lost so far

@@ -4,6 +4,7 @@
 The program is named by the environment variable REPOSE or by the first argument.
 """
 
+import csv
 import glob
 import json
 import os
@@ -632,6 +633,53 @@ collider { shape = height_field { min = {-1, -0.1, -1}, max = {5, 0, 1}, file = 
         # with frames and no state, there is nothing to go on from
         os.remove("out/state.hdf")
         self.assertIn("no whole state", self.repose("run", "-o", "out", "--resume", status=4).stderr)
+
+
+    def probes(self, out):
+        rows = list(csv.DictReader(self.read(f"{out}/probes.csv").splitlines()))
+        return {name: [row for row in rows if row["probe"] == name] for name in {row["probe"] for row in rows}}
+
+    def test_probes_are_read_at_their_own_rate(self):
+        self.write("heap.lua", heap(4, """
+probe { name = "often", point = {0.05, 0.05}, every = 0.004 }
+probe { name = "seldom", plane = { point = {0, 0.1}, normal = {0, -1} }, every = 0.05 }
+probe { name = "frames", particle = 3, every = 1 / 48 }
+probe { name = "steps", plane = { point = {0, 0.1}, normal = {0, -1} } }"""))
+        self.repose("run", "heap.lua", "-o", "whole", "--quiet")
+        rows, end = self.probes("whole"), 4 / 48
+        times = {name: [float(row["time_s"]) for row in rows[name]] for name in rows}
+        steps = times["steps"]  # all there are
+        self.assertEqual([int(row["step"]) for row in rows["steps"]], list(range(len(steps))))
+        self.assertEqual((steps[0], steps[-1]), (0.0, end))
+        self.assertEqual(times["frames"], [i / 48 for i in range(5)])
+        for name, every in ("often", 0.004), ("seldom", 0.05):
+            # the first step that reaches each multiple, which ends when it ends
+            due = [i * every for i in range(100) if i * every <= end]
+            self.assertEqual(times[name], [min(t for t in steps if t > d - 1e-9) for d in due], name)
+        row = rows["often"][-1]
+        self.assertEqual(float(row["x_m"]), 0.05)
+        self.assertGreater(float(row["density_kg_m3"]), 1000)
+        self.assertAlmostEqual(float(row["pressure_Pa"]), -sum(float(row[k + "_Pa"]) for k in ("xx", "yy")) / 2, 6)
+        self.assertEqual((row["flux_kg_s"], rows["seldom"][-1]["pressure_Pa"]), ("", ""))
+        # stopped in mid-frame, and torn: resuming cuts back to the state and goes on
+        self.repose("run", "heap.lua", "-o", "out", "--quiet", "--frames", "2")
+        with open("out/probes.csv", "a") as file:
+            file.write("999999,1,often,0\n1000")
+        self.repose("run", "-o", "out", "--resume", "--quiet", "--frames", "4")
+        self.assertEqual(self.read("out/probes.csv"), self.read("whole/probes.csv"))
+        os.remove("out/probes.csv")
+        self.assertIn("probes.csv is missing", self.repose("run", "-o", "out", "--resume", "--frames", "5").stderr)
+        # without probes there is no table, and one of an earlier run goes with it
+        self.write("bare.lua", heap(1))
+        self.repose("run", "bare.lua", "-o", "out", "--overwrite", "--quiet")
+        self.assertFalse(os.path.exists("out/probes.csv"))
+
+    def test_probes_tell_what_led_to_a_failure(self):
+        boom = "gravity = function(t) return 0, t < 0.01 and -9.81 or -1e30 end"
+        self.write("boom.lua", heap(2, "probe { particle = 7 }").replace("fps = 48", f"fps = 48, {boom}"))
+        self.repose("run", "boom.lua", "-o", "out", "--quiet", status=3)
+        self.assertFalse(os.path.exists("out/frames/frame.000001.hdf"))
+        self.assertGreater(len(self.probes("out")["0"]), 3)
 
 
 class Forecasts(Folder):

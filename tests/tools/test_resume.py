@@ -44,6 +44,9 @@ particles { material = water, shape = box { min = {0.9, 0.02, 0}, max = {1.1, 0.
 particles { material = material.cam_clay { preconsolidation = 2e3 }, shape = sphere { center = {0.9, 0.4, 0.1}, radius = 0.06 }, velocity = {0, -3, 0} }
 particles { material = material.tracer {}, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.06 } }
 emitter { material = water, shape = sphere { center = {1, 0.5, 0.1}, radius = 0.04 }, velocity = {0, -2, 0}, start = 0.02, stop = 0.09 }
+probe { name = "front", plane = { point = {0.35, 0, 0}, normal = {1, 0.2, 0} } }
+probe { name = "pool", point = {1, 0.1, 0.1}, every = 0.002 }
+probe { name = "grain", particle = 200, every = 0.0037 }
 -- of chosen columns in 2D: the run then goes on from its state alone
 if %(dimension)d == 2 then output { columns = {"velocity", "stress", "pressure", "volume_ratio"} } end
 sink { shape = sphere { center = {0.38, 0.05, 0.1}, radius = 0.06 } }
@@ -142,9 +145,11 @@ class Case:
                     fail(f"{self.name}: {name} differs")
         if self.stats(whole) != self.stats(out):
             fail(f"{self.name}: stats.csv differs")
-        with open(f"{whole}/forces.csv", "rb") as a, open(f"{out}/forces.csv", "rb") as b:
-            if a.read() != b.read():
-                fail(f"{self.name}: forces.csv differs")
+        tables = [name for name in ("forces.csv", "probes.csv") if os.path.exists(f"{whole}/{name}")]
+        for name in tables:
+            with open(f"{whole}/{name}", "rb") as a, open(f"{out}/{name}", "rb") as b:
+                if a.read() != b.read():
+                    fail(f"{self.name}: {name} differs")
         state = self.name.startswith("2d")  # where frames do not keep it
         if state:
             with open(f"{whole}/state.hdf", "rb") as a, open(f"{out}/state.hdf", "rb") as b:
@@ -184,13 +189,17 @@ def main():
             if not (int(rows[-1]["removed_sink"]) > 0 and int(rows[-1]["removed_domain"]) > 0 and
                     int(rows[-1]["born"]) > int(rows[0]["born"])):
                 fail(f"{case.name}: nothing was poured, sunk or left the domain: {rows[-1]}")
+            with open(f"{case.name}-whole/probes.csv", encoding="utf-8") as file:
+                probes = list(csv.DictReader(file))
+            if not (len(probes) > 200 and float(probes[-3]["passed_kg"] or probes[-2]["passed_kg"] or probes[-1]["passed_kg"])):
+                fail(f"{case.name}: probes read nothing")
             case.broken(kills, rng)
             print(f"{case.name}: {kills} kills, the same bits; {case.seconds:.1f} s without a break")
         if cases:
-            with open("3d-single-1-whole/frames/frame.000008.hdf", "rb") as a, \
-                    open("3d-single-2-whole/frames/frame.000008.hdf", "rb") as b:
-                if a.read() != b.read():
-                    fail("one and two threads differ")
+            for name in "frames/frame.000008.hdf", "probes.csv":
+                with open(f"3d-single-1-whole/{name}", "rb") as a, open(f"3d-single-2-whole/{name}", "rb") as b:
+                    if a.read() != b.read():
+                        fail(f"one and two threads differ in {name}")
         if options.stops > 0:
             case = Case(program, "busy", 1, BUSY)
             case.whole()

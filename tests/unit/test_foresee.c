@@ -123,6 +123,8 @@ static void what_will_go_wrong_is_told(void)
         {START HEAP GROUND "particles { material = material.water {}, "
                            "shape = box { min = {3,0,0}, max = {4,1,1} } }\n",
          "sand and water share one velocity with method explicit", "does not flow through sand"},
+        {START HEAP GROUND "probe { name = 'tip', particle = 99999 }\nprobe { particle = 999 }\n",
+         "probe 'tip' looks for particle 99999, and there are only those from 0 to ", ""},
         {START HEAP, "about 100 % of the particles", "above nothing to land on"},
         {START
          "particles { material = material.sand {}, shape = box { min = {0,1,0}, max = {2,2,1} } }\n"
