@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "collide/contact.h"
+#include "core/exchange.h"
 #include "shape/class.h"
 
 #include <math.h>
@@ -362,15 +363,35 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     }
 }
 
-double rp_touches_sum(const rp_touches *t, rp_local pages, rp_body *body)
+typedef struct giving {
+    rp_body *body;
+    double *rubbed;
+} giving;
+
+static void hand_over(void *context, uint32_t collider, const double *row)
 {
-    double rubbed = 0.0;
-    for (rp_local p = 0; p < pages; p++) {
-        for (int k = 0; k < t->page[p].count; k++) {
+    const giving *g = context;
+    rp_gift gift;
+    memcpy(&gift, row, sizeof gift);
+    rp_body_take(&g->body[collider], &gift.impulse);
+    *g->rubbed += gift.rubbed;
+}
+
+rp_result rp_touches_sum(const rp_touches *t, const rp_grid *grid, rp_body *body, double *rubbed)
+{
+    giving g = {body, rubbed};
+    rp_sum sum = {.comm = grid->comm,
+                  .allocator = grid->allocator,
+                  .numbers = sizeof(rp_gift) / sizeof(double),
+                  .add = hand_over,
+                  .context = &g};
+    for (rp_local p = 0; p < grid->pages; p++) {
+        const rp_node_page *page = &rp_grid_page(grid)[p];
+        for (int k = 0; k < t->page[p].count && rp_grid_owns(grid, p); k++) {
             const uint32_t pair = t->page[p].first + (uint32_t)k;
-            rp_body_take(&body[t->near[pair]], &t->given[pair].impulse);
-            rubbed += t->given[pair].rubbed;
+            rp_sum_put(&sum, page->key, page->field, t->near[pair],
+                       (const double *)&t->given[pair]);
         }
     }
-    return rubbed;
+    return rp_sum_end(&sum);
 }

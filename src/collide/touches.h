@@ -59,7 +59,7 @@ static inline int32_t rp_touches_most(const rp_touches *t, const rp_grid *grid, 
 // Contact at all nodes of a page that carry mass, colliders in turn.
 void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, double dt);
 
-// Hand over what was given where contact was applied, which must be all pages, in their order.
+// Hand over what was given where contact was applied, which must be all pages, in key order.
 // @param body of each collider
-// @return the energy that was rubbed off [J]
-double rp_touches_sum(const rp_touches *t, rp_local pages, rp_body *body);
+// @param[in,out] rubbed the energy that was rubbed off is added [J]
+rp_result rp_touches_sum(const rp_touches *t, const rp_grid *grid, rp_body *body, double *rubbed);

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "core/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,11 @@ void rp_grid_free(rp_grid *grid)
     rp_buffer_free(&grid->page_buffer, grid->allocator);
     rp_buffer_free(&grid->block_buffer, grid->allocator);
     rp_buffer_free(&grid->table, grid->allocator);
+    rp_buffer_free(&grid->halo.give, grid->allocator);
+    rp_buffer_free(&grid->halo.take, grid->allocator);
+    rp_buffer_free(&grid->halo.nodes, grid->allocator);
+    rp_buffer_free(&grid->halo.lowest, grid->allocator);
+    rp_buffer_free(&grid->halo.message, grid->allocator);
     for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
         rp_buffer_free(&grid->node[c], grid->allocator);
     }
@@ -92,7 +98,7 @@ static slot *table_at(const rp_grid *grid, uint64_t key, uint16_t field)
     return &table[i];
 }
 
-static uint32_t table_find(const rp_grid *grid, uint64_t key, uint16_t field)
+uint32_t rp_grid_find(const rp_grid *grid, uint64_t key, uint16_t field)
 {
     return table_at(grid, key, field)->index;
 }
@@ -102,9 +108,8 @@ static void table_set(const rp_grid *grid, uint64_t key, uint16_t field, uint32_
     *table_at(grid, key, field) = (slot){.key = key, .field = field, .index = index};
 }
 
-// The block at the n-th place around a page; false where its particles do not get before the next
-// sort. The arena's nodes 1 to `cells` are those of the page's own block.
-static bool near_block(const rp_layout *l, const rp_page *page, int n, int32_t out[3])
+// The arena's nodes 1 to `cells` are those of the page's own block.
+bool rp_page_near_block(const rp_layout *l, const rp_page *page, int n, int32_t out[3])
 {
     rp_near_offset(n, out);
     for (int a = 0; a < 3; a++) {
@@ -143,11 +148,11 @@ static rp_result collect_pages(rp_grid *grid, const rp_set *set, int sets)
             const rp_page *page = &rp_set_page(&set[s])[p];
             for (int n = 0; n < RP_NEAR; n++) {
                 int32_t block[3];
-                if (!near_block(l, page, n, block)) {
+                if (!rp_page_near_block(l, page, n, block)) {
                     continue;
                 }
                 const uint64_t key = rp_block_key(block);
-                if (table_find(grid, key, page->field) != RP_NO_PAGE) {
+                if (rp_grid_find(grid, key, page->field) != RP_NO_PAGE) {
                     continue;
                 }
                 const size_t used = (size_t)grid->pages * sizeof(rp_node_page);
@@ -196,14 +201,15 @@ static void link_pages(rp_grid *grid, rp_set *set, int index)
     for (size_t i = 0; i < (size_t)grid->pages * RP_NEAR; i++) {
         source[i] = RP_NO_PAGE;
     }
-    for (rp_local p = 0; p < set->pages; p++) {
+    for (rp_local p = 0; p < set->pages + set->ghosts; p++) {
         rp_page *page = &rp_set_page(set)[p];
         for (int n = 0; n < RP_NEAR; n++) {
             int32_t block[3];
             page->near[n] = RP_NO_PAGE;
-            if (near_block(l, page, n, block)) {
-                page->near[n] = table_find(grid, rp_block_key(block), page->field);
-                if (grid->scatters[index] != 0) {
+            if (rp_page_near_block(l, page, n, block)) {
+                page->near[n] = rp_grid_find(grid, rp_block_key(block), page->field);
+                // a ghost reaches node pages, too, that only other ranks have
+                if (grid->scatters[index] != 0 && page->near[n] != RP_NO_PAGE) {
                     // seen from there, this page lies on the opposite side
                     source[(size_t)page->near[n] * RP_NEAR + (size_t)(RP_NEAR - 1 - n)] =
                         (uint32_t)p;
@@ -232,7 +238,7 @@ static size_t lay_arenas(rp_grid *grid, rp_set *set, int index)
 {
     const rp_layout *l = &grid->layout;
     size_t nodes = (size_t)l->arena_nodes, numbers = 0;
-    for (rp_local p = 0; p < set->pages; p++) {
+    for (rp_local p = 0; p < set->pages + set->ghosts; p++) {
         rp_page *page = &rp_set_page(set)[p];
         page->arena = (uint32_t)nodes;
         nodes += rp_page_arena_nodes(l, page);
@@ -272,6 +278,7 @@ rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
     }
     rp_result result = collect_pages(grid, set, sets);
     result = result == RP_OK ? list_blocks(grid) : result;
+    result = rp_halo_find(grid, set, sets, result);
     for (int c = 0; c < RP_CHANNEL_LIMIT && result == RP_OK; c++) {
         result = reserve(grid, &grid->node[c], node_bytes(grid, c), "grid nodes");
     }
@@ -282,6 +289,7 @@ rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
             result = reserve(grid, &grid->arena[s], bytes, "page arenas");
         }
     }
+    result = rp_agree(grid->comm, result, NULL, 0);
     if (result != RP_OK) {
         grid->pages = grid->blocks = 0;
         return result;

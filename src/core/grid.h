@@ -45,9 +45,27 @@ typedef struct rp_node_block {
     rp_local first, count;
 } rp_node_block;
 
+// Something that this rank shares with another.
+typedef struct rp_shared {
+    int32_t rank, set; // set: of a page's arenas
+    rp_local page;
+} rp_shared;
+
+// What crosses to other ranks, each list by rank (core/exchange.h).
+typedef struct rp_halo {
+    rp_buffer give, take; // rp_shared: pages whose arenas others want, ghosts
+    rp_local gives, takes;
+    rp_buffer nodes; // rp_shared: node pages, and who else holds them
+    rp_local nodes_count;
+    rp_buffer lowest;  // uint16_t: per node page the lowest rank that holds it
+    rp_buffer message; // that is being written
+} rp_halo;
+
 typedef struct rp_grid {
     rp_layout layout;
     const rp_allocator *allocator;
+    rp_comm *comm; // of the ranks that share the nodes; NULL: there is only this one
+    rp_halo halo;
     rp_channel channel[RP_CHANNEL_LIMIT];
     unsigned scatters[RP_SET_LIMIT]; // by set: the channels it scatters into, 1u << channel
     rp_local pages, blocks;
@@ -66,6 +84,12 @@ void rp_grid_init(rp_grid *grid, const rp_layout *layout,
 void rp_grid_free(rp_grid *grid);
 // Let a set scatter into the channels that are for a species of this name. Before the first build.
 void rp_grid_let_scatter(rp_grid *grid, int set, const char *species, bool has_mass);
+
+// The block at the n-th place around a page; false where its particles do not get before the next
+// sort.
+bool rp_page_near_block(const rp_layout *l, const rp_page *page, int n, int32_t out[3]);
+// The number of a node page, or RP_NO_PAGE.
+uint32_t rp_grid_find(const rp_grid *grid, uint64_t key, uint16_t field);
 
 static inline rp_node_page *rp_grid_page(const rp_grid *grid) { return grid->page_buffer.data; }
 static inline const rp_node_block *rp_grid_block(const rp_grid *grid)

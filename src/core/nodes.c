@@ -2,6 +2,9 @@
 
 #include "base/result.h"
 #include "base/threads.h"
+#include "core/exchange.h"
+
+#include <math.h>
 
 static double number_at(const rp_layout *l, const void *numbers, int at)
 {
@@ -12,6 +15,9 @@ static double number_at(const rp_layout *l, const void *numbers, int at)
 rp_result rp_nodes_number(rp_node_numbers *numbers, const rp_grid *grid, double least)
 {
     const rp_layout *l = &grid->layout;
+    if (!rp_comm_alone(grid->comm)) {
+        return rp_fail(RP_ERR_UNSUPPORTED, "nodes are not numbered across several ranks yet");
+    }
     const size_t bytes = (size_t)grid->pages * (size_t)l->nodes * sizeof(uint32_t);
     if (numbers->number.bytes < bytes) {
         RP_TRY(rp_buffer_reserve(&numbers->number, grid->allocator, bytes + bytes / 4, 0,
@@ -64,9 +70,14 @@ double rp_nodes_dot(const rp_grid *grid, int a, int b, int comps, int threads, d
     RP_ASSERT(comps <= grid->channel[a].comps && comps <= grid->channel[b].comps);
     dot_job job = {.grid = grid, .channel = {a, b}, .comps = comps, .partial = partial};
     rp_parallel_for(threads, grid->pages, 16, dot_page, &job);
-    double sum = 0.0;
+    double total = 0.0;
+    rp_sum sum = {
+        .comm = grid->comm, .allocator = grid->allocator, .numbers = 1, .context = &total};
     for (rp_local p = 0; p < grid->pages; p++) {
-        sum += partial[p];
+        if (rp_grid_owns(grid, p)) {
+            rp_sum_put(&sum, rp_grid_page(grid)[p].key, rp_grid_page(grid)[p].field, 0,
+                       &partial[p]);
+        }
     }
-    return sum;
+    return rp_sum_end(&sum) == RP_OK ? total : NAN;
 }

@@ -13,7 +13,8 @@ typedef struct rp_node_numbers {
     rp_local count;
 } rp_node_numbers;
 
-// Number all nodes heavier than `least` [kg], by the mass in the momentum channel.
+// Number all nodes heavier than `least` [kg], by the mass in the momentum channel. Refused where
+// there are several ranks.
 // @return on failure the numbers are as they were
 rp_result rp_nodes_number(rp_node_numbers *numbers, const rp_grid *grid, double least);
 void rp_node_numbers_free(rp_node_numbers *numbers, const rp_allocator *a);
@@ -25,6 +26,6 @@ static inline const uint32_t *rp_nodes_numbers(const rp_node_numbers *numbers, c
 }
 
 // The sum over all nodes of the products of the first `comps` numbers of two channels: the same
-// bits for any number of threads.
+// bits for any number of threads and ranks; NaN when those cannot be reached.
 // @param partial room for a number per page
 double rp_nodes_dot(const rp_grid *grid, int a, int b, int comps, int threads, double *partial);

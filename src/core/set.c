@@ -216,6 +216,28 @@ void rp_set_end_births(rp_set *set, rp_local count, uint16_t group)
     set->inbox.count += count;
 }
 
+rp_local rp_set_keep_births(rp_set *set, bool (*keeps)(const rp_set *, rp_local, const void *),
+                            const void *context)
+{
+    rp_local kept = 0;
+    for (rp_local i = 0; i < set->inbox.count; i++) {
+        if (!keeps(set, i, context)) {
+            continue;
+        }
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            if (rp_set_has(set, c)) {
+                const size_t bytes = (size_t)((char *)rp_set_birth(set, c, 1, 0) -
+                                              (char *)rp_set_birth(set, c, 0, 0));
+                memmove(rp_set_birth(set, c, kept, 0), rp_set_birth(set, c, i, 0), bytes);
+            }
+        }
+        kept++;
+    }
+    const rp_local gone = set->inbox.count - kept;
+    set->inbox.count = kept;
+    return gone;
+}
+
 void rp_set_measure(const rp_set *set, const rp_page *page, rp_local slot, double *mass,
                     double *volume)
 {

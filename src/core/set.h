@@ -7,6 +7,7 @@
 // rp_set_sort() moves particles between slots, only kernels change what is in them.
 #pragma once
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "core/columns.h"
 
@@ -53,9 +54,11 @@ typedef struct rp_inbox {
 typedef struct rp_set {
     rp_layout layout;
     const rp_allocator *allocator;
+    rp_comm *comm; // of the ranks that share the particles; NULL: there is only this one
     rp_column column[RP_COL_COUNT];
     rp_buffer group_buffer, page_buffer;
     rp_local groups, pages;
+    rp_local ghosts; // pages of other ranks behind those of this one (core/exchange.h)
     rp_local slots;  // in use, a multiple of RP_LANES
     rp_local count;  // particles alive
     rp_local doomed; // particles marked for removal
@@ -130,6 +133,11 @@ double rp_set_birth_read(const rp_set *set, rp_column_id column, rp_local index,
 // Write a number into a birth in the column's own type.
 void rp_set_birth_value(rp_set *set, rp_column_id column, rp_local index, int comp, double value);
 
+// Take those out of the inbox that are not to be kept; the others keep their order.
+// @return how many went
+rp_local rp_set_keep_births(rp_set *set, bool (*keeps)(const rp_set *, rp_local, const void *),
+                            const void *context);
+
 // Mark a particle; the next sort removes it.
 void rp_set_kill(rp_set *set, rp_local slot);
 
@@ -155,12 +163,19 @@ static inline void rp_set_travelled(rp_set *set, double cells)
 // Scratch that the sort needs for each birth: its key, and the copy that qsort works on.
 enum { RP_SORT_BIRTH_BYTES = 64 };
 
-// Put every particle into the page it belongs to: births in, deaths out. Pages come out in key
-// order, in a page particles by cell, and in a cell those that stayed or came keep the order of
-// their old pages, births last: the result does not depend on the number of threads. near[] of the
-// new pages is not filled in (rp_grid_build does).
+// The block that a particle of a page is in now. false: it is dead, or farther away than a sort can
+// follow.
+bool rp_set_find_block(const rp_set *set, const rp_page *page, rp_local slot, int32_t block[3]);
+// Room for this many slots and pages in all; what there is stays.
+rp_result rp_set_reserve(rp_set *set, rp_local slots, rp_local pages);
+
+// Put every particle into the page it belongs to, and before that, where there are several ranks,
+// on the rank it belongs to: births in, deaths out. Pages come out in key order, in a page
+// particles by cell, and in a cell those that stayed or came keep the order of their old pages,
+// births last: the result does not depend on the number of threads. near[] of the new pages is not
+// filled in (rp_grid_build does).
 // @param scratch reserved here and free for others after the call
-// @return on failure the set is as it was
+// @return on failure the set is as it was, unless there are several ranks
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads);
 
 // Look how far the particles of each page reach. Call after a sort or a restore; a sort ends the

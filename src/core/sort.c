@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/threads.h"
+#include "core/exchange.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,6 +73,36 @@ static void code_offset(int code, int32_t offset[3])
     offset[2] = code % SPAN - REACH;
 }
 
+// Where a particle goes, relative to its page.
+static int code_of(const rp_set *set, rp_local slot)
+{
+    int code = 0;
+    if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) == RP_GROUP_DEAD) {
+        return CODE_DEAD;
+    }
+    for (int a = 0; a < 3; a++) {
+        const int32_t offset =
+            a < set->layout.dim ? floor_div(rp_set_cell(set, slot, a), set->layout.cells[a]) : 0;
+        if (offset < -REACH || offset > REACH) {
+            return CODE_LOST;
+        }
+        code = code * SPAN + offset + REACH;
+    }
+    return code;
+}
+
+bool rp_set_find_block(const rp_set *set, const rp_page *page, rp_local slot, int32_t block[3])
+{
+    const int code = code_of(set, slot);
+    int32_t offset[3];
+    code_offset(code, offset);
+    for (int a = 0; a < 3; a++) {
+        block[a] = page->block[a] + offset[a];
+    }
+    rp_block_wrap(&set->layout, block);
+    return code < CODES;
+}
+
 static void code_page(void *ctx, int64_t i, int thread)
 {
     (void)thread;
@@ -81,20 +112,7 @@ static void code_page(void *ctx, int64_t i, int thread)
     uint32_t *count = s->cursor[i];
     memset(count, 0, sizeof s->cursor[i]);
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-        int code = 0;
-        for (int a = 0; a < 3; a++) {
-            const int32_t offset = a < set->layout.dim
-                                       ? floor_div(rp_set_cell(set, slot, a), set->layout.cells[a])
-                                       : 0;
-            if (offset < -REACH || offset > REACH) {
-                code = CODE_LOST;
-                break;
-            }
-            code = code * SPAN + offset + REACH;
-        }
-        if (*(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) == RP_GROUP_DEAD) {
-            code = CODE_DEAD;
-        }
+        const int code = code_of(set, slot);
         if (code < CODES) {
             count[code]++;
         } else if (code == CODE_LOST) {
@@ -460,7 +478,7 @@ void rp_set_mark_mixed(rp_set *set)
     }
 }
 
-static rp_result reserve_columns(rp_set *set, rp_local slots, rp_local pages)
+rp_result rp_set_reserve(rp_set *set, rp_local slots, rp_local pages)
 {
     for (int c = 0; c < RP_COL_COUNT; c++) {
         rp_column *column = &set->column[c];
@@ -475,7 +493,7 @@ static rp_result reserve_columns(rp_set *set, rp_local slots, rp_local pages)
     const size_t page_bytes = (size_t)pages * sizeof(rp_page);
     if (set->page_buffer.bytes < page_bytes) {
         RP_TRY(rp_buffer_reserve(&set->page_buffer, set->allocator, page_bytes + page_bytes / 4,
-                                 (size_t)set->pages * sizeof(rp_page), "pages"));
+                                 (size_t)(set->pages + set->ghosts) * sizeof(rp_page), "pages"));
     }
     return RP_OK;
 }
@@ -524,7 +542,7 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
     bytes[PART_PAGES] = (size_t)s->new_pages * sizeof *s->new_page;
     bytes[PART_SPARE] = (size_t)slots * sizeof(uint64_t);
     RP_TRY(reserve_parts(s, scratch, bytes, PART_SOURCE));
-    RP_TRY(reserve_columns(set, s->new_slots, s->new_pages));
+    RP_TRY(rp_set_reserve(set, s->new_slots, s->new_pages));
 
     // 3 source
     lay_pages(s->stream, streams, s->new_page, &slots);
@@ -555,13 +573,15 @@ static rp_result plan_and_move(sorter *s, rp_buffer *scratch, rp_buffer *births,
 
 rp_result rp_set_sort(rp_set *set, rp_buffer *scratch, int threads)
 {
+    RP_TRY(rp_migrate(set));
     sorter s = {.set = set, .old_pages = set->pages};
     rp_buffer births = {0};
     const rp_result result = plan_and_move(&s, scratch, &births, threads);
     rp_buffer_free(&births, set->allocator);
-    RP_TRY(result);
+    RP_TRY(rp_agree(set->comm, result, NULL, 0));
 
     set->pages = s.new_pages;
+    set->ghosts = 0;
     set->slots = s.new_slots;
     set->count += set->inbox.count - set->doomed;
     set->doomed = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collide/touches.h"
+#include "core/exchange.h"
 #include "core/registry.h"
 #include "core/species.h"
 #include "kernel/kernels.h"
@@ -63,6 +64,7 @@ typedef struct rp_step {
     double gravity[3];                      // at the start of the step [m/s^2]
     uint64_t seed;
     int threads;
+    rp_comm *comm; // of the ranks that take the step together; NULL: there is only this one
     rp_scratch *scratch;
     rp_stats *stats;
     rp_ledger *ledger;   // to be filled in; NULL: nobody asks

@@ -876,7 +876,9 @@ static void bodies_on_pages(const rp_kernels *k)
                 }
             }
         }
-        CHECK(rp_touches_sum(&s.touches, s.bed.grid.pages, body) >= 0.0);
+        double rubbed = 0.0;
+        CHECK_OK(rp_touches_sum(&s.touches, &s.bed.grid, body, &rubbed));
+        CHECK(rubbed >= 0.0);
         for (int i = 0; i < s.all.colliders; i++) {
             const double *o = body[i].pose.position, *J = body[i].given.linear;
             for (int a = 0; a < 3; a++) {

@@ -91,6 +91,9 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     return n;
 }
 
+// What particles scatter into.
+enum { CHANNELS = 1 << RP_CH_MOMENTUM | 1 << RP_CH_IMPULSE };
+
 // Shared by the loops of one step; `report` and `dropped` are written per page.
 typedef struct loops {
     rp_step *step;
@@ -248,8 +251,7 @@ static void grid_page(void *ctx, int64_t page, int thread)
     for (int a = 0; a < 3; a++) {
         push[a] = step->gravity[a] * step->dt;
     }
-    step->kernels->sum(grid, step->set, step->species_count,
-                       1u << RP_CH_MOMENTUM | 1u << RP_CH_IMPULSE, (rp_local)page);
+    step->kernels->sum(grid, step->set, step->species_count, CHANNELS, (rp_local)page);
     l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
     if (l->push != NULL) {
         add_push(l, (rp_local)page);
@@ -335,18 +337,117 @@ static rp_result blame(const rp_step *step, const rp_set *set, rp_local page_ind
 static rp_result explicit_prepare(void *state, rp_step *step)
 {
     (void)state;
-    bool sorted = false;
+    // what one rank must do all do: sort a species, build the grid
+    double wants[RP_SET_LIMIT + 1] = {0};
+    double *build = &wants[RP_SET_LIMIT];
     for (int s = 0; s < step->species_count; s++) {
-        if (rp_set_wants_sort(&step->set[s])) {
+        wants[s] = rp_set_wants_sort(&step->set[s]);
+        *build = fmax(*build, step->grid->pages == 0 && step->set[s].pages > 0);
+    }
+    RP_TRY(rp_reduce_max(step->comm, wants, RP_SET_LIMIT + 1));
+    for (int s = 0; s < step->species_count; s++) {
+        if (wants[s] > 0.0) {
             step->grid->pages = 0; // of other pages from now on, also when a later sort fails
             RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
             step->stats->sorts++;
-            sorted = true;
+            *build = 1.0;
         }
     }
-    if (sorted || step->grid->pages == 0) {
-        RP_TRY(rp_grid_build(step->grid, step->set, step->species_count));
+    return *build > 0.0 ? rp_grid_build(step->grid, step->set, step->species_count) : RP_OK;
+}
+
+// All that can fail for lack of memory comes before particles change.
+static rp_result get_ready(explicit_state *s, loops *l)
+{
+    rp_step *step = l->step;
+    rp_local most_pages = 0;
+    for (int i = 0; i < step->species_count; i++) {
+        most_pages = step->set[i].pages > most_pages ? step->set[i].pages : most_pages;
     }
+    l->dropped = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l->dropped,
+                                "dropped momentum per page");
+    l->report =
+        rp_scratch_get(step->scratch, (size_t)most_pages * sizeof *l->report, "page reports");
+    if (l->dropped == NULL || l->report == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    if (step->ledger != NULL) {
+        l->ledger = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l->ledger,
+                                   "energies of pages");
+        if (l->ledger == NULL) {
+            return RP_ERR_MEMORY;
+        }
+    }
+    RP_TRY(find_push(l));
+    return rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
+                           step->threads, step->scratch);
+}
+
+// Sums over node pages, each counted by one rank.
+static rp_result sum_nodes(const loops *l, double *rubbed)
+{
+    rp_step *step = l->step;
+    const rp_grid *grid = step->grid;
+    rp_sum dropped = {.comm = step->comm,
+                      .allocator = grid->allocator,
+                      .numbers = 1,
+                      .context = &step->stats->dropped_momentum};
+    rp_sum energies = {.comm = step->comm,
+                       .allocator = grid->allocator,
+                       .numbers = sizeof(rp_ledger) / sizeof(double),
+                       .context = step->ledger};
+    for (rp_local p = 0; p < grid->pages; p++) {
+        const rp_node_page *page = &rp_grid_page(grid)[p];
+        if (rp_grid_owns(grid, p)) {
+            rp_sum_put(&dropped, page->key, page->field, 0, &l->dropped[p]);
+        }
+        if (l->ledger != NULL && rp_grid_owns(grid, p)) {
+            rp_sum_put(&energies, page->key, page->field, 0, (const double *)&l->ledger[p]);
+        }
+    }
+    const rp_result light = rp_sum_end(&dropped);
+    RP_TRY(l->ledger != NULL ? rp_sum_end(&energies) : RP_OK);
+    RP_TRY(light);
+    return rp_touches_sum(&l->touches, grid, step->body, rubbed);
+}
+
+// Particles of one species move; the fastest and the most sheared of all of them.
+static rp_result move_species(loops *l, int species, double *speed2, double *gradient2)
+{
+    rp_step *step = l->step;
+    rp_set *set = &step->set[species];
+    rp_result result = RP_OK;
+    double most[] = {*speed2, *gradient2, 0.0};
+    l->job = transfer_job(step, species);
+    rp_parallel_for(step->threads, set->pages, 4, g2p_page, l);
+    rp_sum plastic = {.comm = step->comm,
+                      .allocator = set->allocator,
+                      .numbers = 1,
+                      .context = step->ledger != NULL ? &step->ledger->plastic : NULL};
+    for (rp_local p = 0; p < set->pages; p++) {
+        if (l->report[p].bad) {
+            result = blame(step, set, p);
+            break;
+        }
+        most[0] = fmax(most[0], l->report[p].speed2);
+        most[1] = fmax(most[1], l->report[p].gradient2);
+        most[2] = fmax(most[2], l->report[p].move);
+        if (step->ledger != NULL) {
+            rp_sum_put(&plastic, rp_set_page(set)[p].key, rp_set_page(set)[p].field, 0,
+                       &l->report[p].plastic);
+        }
+    }
+    // ranks hold pages in key order, so that the lowest one has the page that one rank would blame
+    result = rp_agree(step->comm, result, step->failure, sizeof *step->failure);
+    if (result != RP_OK) {
+        rp_buffer_free(&plastic.rows, set->allocator);
+        return result;
+    }
+    RP_TRY(step->ledger != NULL ? rp_sum_end(&plastic) : RP_OK);
+    RP_TRY(rp_reduce_max(step->comm, most, 3));
+    rp_set_travelled(set, most[2]);
+    *speed2 = most[0];
+    *gradient2 = most[1];
     return RP_OK;
 }
 
@@ -358,67 +459,25 @@ static rp_result explicit_step(void *state, rp_step *step)
     RP_TRY(explicit_prepare(state, step));
     stage_done(step->stats, SORT, &since);
 
-    // all that can fail for lack of memory comes before particles change
-    rp_local most_pages = 0;
-    for (int i = 0; i < step->species_count; i++) {
-        most_pages = step->set[i].pages > most_pages ? step->set[i].pages : most_pages;
-    }
     loops l = {.step = step};
-    l.dropped = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l.dropped,
-                               "dropped momentum per page");
-    l.report = rp_scratch_get(step->scratch, (size_t)most_pages * sizeof *l.report, "page reports");
-    if (l.dropped == NULL || l.report == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    if (step->ledger != NULL) {
-        l.ledger = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l.ledger,
-                                  "energies of pages");
-        if (l.ledger == NULL) {
-            return RP_ERR_MEMORY;
-        }
-    }
-    RP_TRY(find_push(&l));
-    RP_TRY(rp_touches_find(&l.touches, &s->walls, step->collider, step->colliders, step->grid,
-                           step->threads, step->scratch));
+    RP_TRY(rp_agree(step->comm, get_ready(s, &l), NULL, 0));
     for (int i = 0; i < step->species_count; i++) {
         if (rp_set_has_mass(&step->set[i])) {
             l.job = transfer_job(step, i);
             rp_parallel_for(step->threads, step->set[i].pages, 4, p2g_page, &l);
         }
     }
+    RP_TRY(rp_halo_add(step->grid, step->set, CHANNELS));
     stage_done(step->stats, P2G, &since);
 
+    double rubbed = 0.0;
     rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, &l);
-    for (rp_local p = 0; p < step->grid->pages; p++) {
-        step->stats->dropped_momentum += l.dropped[p];
-    }
-    const double rubbed = rp_touches_sum(&l.touches, step->grid->pages, step->body);
-    for (rp_local p = 0; p < step->grid->pages && l.ledger != NULL; p++) {
-        step->ledger->before += l.ledger[p].before;
-        step->ledger->contact += l.ledger[p].contact;
-        step->ledger->after += l.ledger[p].after;
-        step->ledger->field += l.ledger[p].field;
-    }
+    RP_TRY(sum_nodes(&l, &rubbed));
     stage_done(step->stats, GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
     for (int i = 0; i < step->species_count; i++) {
-        rp_set *set = &step->set[i];
-        l.job = transfer_job(step, i);
-        rp_parallel_for(step->threads, set->pages, 4, g2p_page, &l);
-        double move = 0.0;
-        for (rp_local p = 0; p < set->pages; p++) {
-            if (l.report[p].bad) {
-                return blame(step, set, p);
-            }
-            speed2 = fmax(speed2, l.report[p].speed2);
-            gradient2 = fmax(gradient2, l.report[p].gradient2);
-            move = fmax(move, l.report[p].move);
-            if (step->ledger != NULL) {
-                step->ledger->plastic += l.report[p].plastic;
-            }
-        }
-        rp_set_travelled(set, move);
+        RP_TRY(move_species(&l, i, &speed2, &gradient2));
     }
     if (step->ledger != NULL) {
         step->ledger->rubbed = rubbed;
