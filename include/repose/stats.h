@@ -47,7 +47,7 @@ RP_API int rp_world_dimension(const rp_world *world);
 /// The instruction set in use: "plain", "avx2" or "avx512".
 RP_API const char *rp_world_isa(const rp_world *world);
 
-/// Sums over all particles, in double, in memory order.
+/// Sums over all particles, in double, page by page in memory order.
 typedef struct rp_totals {
     double mass;             ///< [kg]
     double momentum[3];      ///< [kg m/s]

@@ -229,26 +229,16 @@ static bool is_among(uint64_t id, const uint64_t *sorted, int64_t count)
     return bsearch(&id, sorted, (size_t)count, sizeof id, rp_compare_ids) != NULL;
 }
 
-// Take particles out of the inbox; the others keep their order. Returns how many went.
-static rp_local drop_births(rp_set *set, const uint64_t *sorted, int64_t count)
+typedef struct id_list {
+    const uint64_t *sorted;
+    int64_t count;
+} id_list;
+
+static bool stays(const rp_set *set, rp_local birth, const void *context)
 {
-    rp_local kept = 0;
-    for (rp_local i = 0; i < set->inbox.count; i++) {
-        if (is_among(*(uint64_t *)rp_set_birth(set, RP_COL_ID, i, 0), sorted, count)) {
-            continue;
-        }
-        for (int c = 0; c < RP_COL_COUNT; c++) {
-            if (rp_set_has(set, c)) {
-                const size_t bytes = (size_t)((char *)rp_set_birth(set, c, 1, 0) -
-                                              (char *)rp_set_birth(set, c, 0, 0));
-                memmove(rp_set_birth(set, c, kept, 0), rp_set_birth(set, c, i, 0), bytes);
-            }
-        }
-        kept++;
-    }
-    const rp_local gone = set->inbox.count - kept;
-    set->inbox.count = kept;
-    return gone;
+    const id_list *list = context;
+    return !is_among(*(uint64_t *)rp_set_birth(set, RP_COL_ID, birth, 0), list->sorted,
+                     list->count);
 }
 
 rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, int64_t *removed)
@@ -259,14 +249,12 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
     rp_scratch_reset(&world->scratch);
     uint64_t *sorted =
         rp_scratch_get(&world->scratch, (size_t)count * sizeof *ids, "ids to remove");
-    if (sorted == NULL) {
-        return RP_ERR_MEMORY;
-    }
+    RP_TRY(rp_agree(world->comm, sorted != NULL ? RP_OK : RP_ERR_MEMORY, NULL, 0));
     if (count > 0) {
         memcpy(sorted, ids, (size_t)count * sizeof *ids);
         qsort(sorted, (size_t)count, sizeof *sorted, rp_compare_ids);
     }
-    int64_t gone = 0;
+    int64_t gone = 0, unborn = 0; // births are on all ranks, and counted once
     for (int s = 0; s < world->species_count; s++) {
         rp_set *set = &world->set[s];
         gone -= set->doomed;
@@ -278,8 +266,11 @@ rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t count, i
                 }
             }
         }
-        gone += set->doomed + drop_births(set, sorted, count);
+        gone += set->doomed;
+        unborn += rp_set_keep_births(set, stays, &(id_list){sorted, count});
     }
+    RP_TRY(rp_reduce_add(world->comm, &gone, 1));
+    gone += unborn;
     world->stats.removed += gone;
     if (removed != NULL) {
         *removed = gone;

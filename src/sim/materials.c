@@ -28,11 +28,13 @@ static rp_result find_species(rp_world *world, const rp_material_class *class, i
     rp_set *set = &world->set[world->species_count];
     RP_TRY(rp_set_init(set, &world->grid.layout, class->massless ? 0 : world->needs.columns,
                        &world->allocator));
+    set->comm = world->comm;
     *species = (rp_species){.set = set};
     snprintf(species->name, sizeof species->name, "%s", name);
     rp_grid_let_scatter(&world->grid, world->species_count, name, rp_set_has_mass(set));
     world->species_count++;
-    world->grid.pages = 0; // it knows nothing of this one: built anew by the next step
+    world->grid.pages = world->grid.blocks =
+        0; // it knows nothing of this one: built anew by the next step
     return RP_OK;
 }
 

@@ -118,24 +118,97 @@ rp_result rp_world_choose_columns(rp_world *world, const char *const *name, int 
     return RP_OK;
 }
 
-rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out)
+// Bytes of every particle, written by `put`.
+typedef struct reading {
+    size_t each;
+    void (*put)(const struct reading *r, const rp_world *world, const particle *p, void *out);
+    rp_column_id column;
+    int comps;
+} reading;
+
+// Births are on all ranks. Of each species the particles of all ranks come first, in key order.
+static rp_result read_ranks(const reading *r, const rp_world *world, char *out)
 {
-    const int comps = rp_world_column_comps(world, column);
-    const bool measure = column == RP_COL_MASS || column == RP_COL_VOLUME;
-    if (comps == 0) {
-        return rp_fail(RP_ERR_ARGUMENT, "this world keeps no column '%s'", rp_column_name(column));
-    }
-    FOR_PARTICLES(p, world)
+    rp_bytes in[RP_RANK_LIMIT];
+    int64_t count[RP_SET_LIMIT] = {0}; // particles in pages of this rank
+    size_t bytes = sizeof count;
     {
-        double mass, volume;
-        rp_set_measure(p.set, p.page, p.slot, &mass, &volume);
-        for (int c = 0; c < comps; c++) {
-            *out++ = measure                     ? (column == RP_COL_MASS ? mass : volume)
-                     : rp_set_has(p.set, column) ? value(&p, column, c)
-                                                 : rp_column_table[column].neutral;
+        FOR_PARTICLES(p, world) { count[p.set - world->set] += p.page != NULL; }
+    }
+    for (int s = 0; s < world->species_count; s++) {
+        bytes += (size_t)count[s] * r->each;
+    }
+    rp_buffer own = {0};
+    RP_TRY(rp_agree(world->comm,
+                    rp_buffer_reserve(&own, &world->allocator, bytes, 0, "what ranks read"), NULL,
+                    0));
+    char *to = (char *)own.data + sizeof count;
+    memcpy(own.data, count, sizeof count);
+    {
+        FOR_PARTICLES(p, world)
+        {
+            if (p.page != NULL) {
+                r->put(r, world, &p, to);
+                to += r->each;
+            }
+        }
+    }
+    const rp_result result = rp_tell_all(world->comm, own.data, bytes, in);
+    rp_buffer_free(&own, &world->allocator);
+    RP_TRY(result);
+    size_t at[RP_RANK_LIMIT];
+    for (int k = 0; k < world->comm->size; k++) {
+        at[k] = sizeof count;
+    }
+    for (int s = 0; s < world->species_count; s++) {
+        for (int k = 0; k < world->comm->size; k++) {
+            const size_t part = (size_t)((const int64_t *)in[k].data)[s] * r->each;
+            memcpy(out, (const char *)in[k].data + at[k], part);
+            at[k] += part;
+            out += part;
+        }
+        for (rp_local i = 0; i < world->set[s].inbox.count; i++, out += r->each) {
+            r->put(r, world, &(particle){.set = &world->set[s], .slot = i}, out);
         }
     }
     return RP_OK;
+}
+
+static rp_result read_all(const reading *r, const rp_world *world, char *out)
+{
+    if (!rp_comm_alone(world->comm)) {
+        return read_ranks(r, world, out);
+    }
+    FOR_PARTICLES(p, world)
+    {
+        r->put(r, world, &p, out);
+        out += r->each;
+    }
+    return RP_OK;
+}
+
+static void put_column(const reading *r, const rp_world *world, const particle *p, void *out)
+{
+    (void)world;
+    const bool measure = r->column == RP_COL_MASS || r->column == RP_COL_VOLUME;
+    double mass, volume, *to = out;
+    rp_set_measure(p->set, p->page, p->slot, &mass, &volume);
+    for (int c = 0; c < r->comps; c++) {
+        *to++ = measure                         ? (r->column == RP_COL_MASS ? mass : volume)
+                : rp_set_has(p->set, r->column) ? value(p, r->column, c)
+                                                : rp_column_table[r->column].neutral;
+    }
+}
+
+rp_result rp_world_read(const rp_world *world, rp_column_id column, double *out)
+{
+    const int comps = rp_world_column_comps(world, column);
+    if (comps == 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "this world keeps no column '%s'", rp_column_name(column));
+    }
+    const reading r = {
+        .each = (size_t)comps * sizeof *out, .put = put_column, .column = column, .comps = comps};
+    return read_all(&r, world, (char *)out);
 }
 
 int rp_world_species(const rp_world *world) { return world->species_count; }
@@ -146,23 +219,33 @@ const char *rp_world_species_name(const rp_world *world, int index)
     return world->species[index].name;
 }
 
+static void put_species(const reading *r, const rp_world *world, const particle *p, void *out)
+{
+    (void)r;
+    *(uint8_t *)out = (uint8_t)(p->set - world->set);
+}
+
 void rp_world_read_species(const rp_world *world, uint8_t *out)
 {
-    FOR_PARTICLES(p, world) { *out++ = (uint8_t)(p.set - world->set); }
+    const reading r = {.each = sizeof *out, .put = put_species};
+    read_all(&r, world, (char *)out);
 }
 
 // ---- sums ----
 
-// Sums are made over a fixed number of runs of pages and then added up in order: whoever does a
-// run, the result is the same.
-enum { SUM_PARTS = 64 };
+// Sums are made page by page and added up in key order, species after species: the same for any
+// number of threads and ranks. Some pages at a time, so that no memory is needed.
+enum { PAGES_AT_ONCE = 64 };
 
 typedef struct summing {
     const rp_world *world;
     const rp_species *species;
-    const rp_law *const *laws;     // in double, in plain C
-    rp_totals part[SUM_PARTS + 1]; // the last one is the inbox's
+    const rp_law *const *laws; // in double, in plain C
+    rp_local first;            // page of those that are being summed
+    rp_totals page[PAGES_AT_ONCE];
+    double affine[PAGES_AT_ONCE];
 } summing;
+_Static_assert(sizeof(rp_totals) % sizeof(double) == 0, "totals are added number by number");
 
 // Sixteen particles at most in double, as laws and sums want them.
 typedef struct lanes {
@@ -289,56 +372,87 @@ static void add_lanes(const summing *s, const lanes *l, rp_totals *out)
     }
 }
 
-static void sum_pages(void *context, int64_t part, int thread)
+static void sum_page(void *context, int64_t index, int thread)
 {
     (void)thread;
     summing *s = context;
-    const rp_set *set = s->species->set;
-    const int64_t pages = set->pages;
+    const rp_page *page = &rp_set_page(s->species->set)[s->first + (rp_local)index];
     lanes l;
     memset(&l, 0, sizeof l);
-    for (int64_t i = part * pages / SUM_PARTS; i < (part + 1) * pages / SUM_PARTS; i++) {
-        const rp_page *page = &rp_set_page(set)[i];
-        for (rp_local first = 0; first < page->count; first += RP_LANES) {
-            l.count = page->count - first < RP_LANES ? page->count - first : RP_LANES;
-            take_tile(s, page, page->first + first, &l);
-            add_lanes(s, &l, &s->part[part]);
-        }
+    s->page[index] = (rp_totals){0};
+    for (rp_local first = 0; first < page->count; first += RP_LANES) {
+        l.count = page->count - first < RP_LANES ? page->count - first : RP_LANES;
+        take_tile(s, page, page->first + first, &l);
+        add_lanes(s, &l, &s->page[index]);
     }
 }
 
-static void sum_inbox(summing *s)
+static void sum_affine(void *context, int64_t index, int thread)
 {
+    (void)thread;
+    summing *s = context;
+    const double h = s->world->def.dx,
+                 inertia = s->world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
+    const rp_set *set = s->species->set;
+    const rp_page *page = &rp_set_page(set)[s->first + (rp_local)index];
+    s->affine[index] = 0.0;
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+        const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+        double square = 0.0, mass = 0.0, volume;
+        if (group == RP_GROUP_DEAD) {
+            continue;
+        }
+        for (int c = 0; c < set->column[RP_COL_AFFINE].comps; c++) {
+            const double value_ = rp_set_value(set, RP_COL_AFFINE, slot, c, page);
+            square += value_ * value_;
+        }
+        rp_set_measure(set, page, slot, &mass, &volume);
+        s->affine[index] += 0.5 * mass * inertia * square;
+    }
+}
+
+static rp_result sum_set(summing *s, void (*body)(void *, int64_t, int), const double *of_page,
+                         int numbers, double *out)
+{
+    const rp_world *world = s->world;
+    const rp_set *set = s->species->set;
+    rp_sum sum = {
+        .comm = world->comm, .allocator = &world->allocator, .numbers = numbers, .context = out};
+    for (s->first = 0; s->first < set->pages; s->first += PAGES_AT_ONCE) {
+        const rp_local left = set->pages - s->first,
+                       pages = left < PAGES_AT_ONCE ? left : PAGES_AT_ONCE;
+        rp_parallel_for(world->threads, pages, 1, body, s);
+        for (rp_local p = 0; p < pages; p++) {
+            const rp_page *page = &rp_set_page(set)[s->first + p];
+            rp_sum_put(&sum, page->key, page->field, 0, of_page + p * numbers);
+        }
+    }
+    return rp_sum_end(&sum);
+}
+
+static void sum_inbox(const summing *s, rp_totals *out)
+{
+    rp_totals births = {0};
     lanes l;
     memset(&l, 0, sizeof l);
     l.count = 1;
     for (rp_local i = 0; i < s->species->set->inbox.count; i++) {
         take_birth(s, i, &l);
-        add_lanes(s, &l, &s->part[SUM_PARTS]);
+        add_lanes(s, &l, &births);
+    }
+    for (size_t i = 0; i < sizeof births / sizeof(double); i++) {
+        ((double *)out)[i] += ((const double *)&births)[i];
     }
 }
 
 double rp_world_affine(const rp_world *world)
 {
-    const double h = world->def.dx, inertia = world->def.order == 3 ? h * h / 3.0 : h * h / 4.0;
     double sum = 0.0;
-    for (int s = 0; s < world->species_count && world->def.order > 1; s++) {
-        const rp_set *set = &world->set[s];
-        const int comps = set->column[RP_COL_AFFINE].comps;
-        for (rp_local p = 0; p < set->pages && comps > 0; p++) {
-            const rp_page *page = &rp_set_page(set)[p];
-            for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-                const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
-                double square = 0.0, mass = 0.0, volume;
-                for (int c = 0; c < comps && group != RP_GROUP_DEAD; c++) {
-                    const double value_ = rp_set_value(set, RP_COL_AFFINE, slot, c, page);
-                    square += value_ * value_;
-                }
-                if (group != RP_GROUP_DEAD) {
-                    rp_set_measure(set, page, slot, &mass, &volume);
-                }
-                sum += 0.5 * mass * inertia * square;
-            }
+    for (int k = 0; k < world->species_count && world->def.order > 1; k++) {
+        summing s = {.world = world, .species = &world->species[k]};
+        if (rp_set_has(s.species->set, RP_COL_AFFINE) &&
+            sum_set(&s, sum_affine, s.affine, 1, &sum) != RP_OK) {
+            return NAN;
         }
     }
     return sum;
@@ -348,23 +462,20 @@ void rp_world_energy(const rp_world *world, rp_energy *out) { *out = world->ener
 
 void rp_world_totals(const rp_world *world, rp_totals *out)
 {
+    enum { NUMBERS = sizeof(rp_totals) / sizeof(double) };
+    double *numbers = (double *)out;
     *out = (rp_totals){0};
     for (int k = 0; k < world->species_count; k++) {
         summing s = {.world = world,
                      .species = &world->species[k],
                      .laws = rp_laws_find(world->def.dimension, 64, RP_ISA_PLAIN)};
-        rp_parallel_for(world->threads, SUM_PARTS, 1, sum_pages, &s);
-        sum_inbox(&s);
-        for (int i = 0; i <= SUM_PARTS; i++) {
-            out->mass += s.part[i].mass;
-            out->kinetic += s.part[i].kinetic;
-            out->elastic += s.part[i].elastic;
-            for (int a = 0; a < 3; a++) {
-                out->momentum[a] += s.part[i].momentum[a];
-                out->angular[a] += s.part[i].angular[a];
-                out->center[a] += s.part[i].center[a];
+        if (sum_set(&s, sum_page, (const double *)s.page, NUMBERS, numbers) != RP_OK) {
+            for (int i = 0; i < NUMBERS; i++) {
+                numbers[i] = NAN;
             }
+            return;
         }
+        sum_inbox(&s, out);
     }
     for (int a = 0; a < 3 && out->mass > 0.0; a++) {
         out->center[a] /= out->mass;
@@ -394,24 +505,81 @@ static bool is_guilty(const particle *p, const rp_world *world)
     return !isfinite(sum) || sqrt(v2) * dt > world->def.dx;
 }
 
-int64_t rp_world_guilty(const rp_world *world, uint64_t *ids, int64_t capacity)
+// One particle after the other; of all ranks, where there are several.
+typedef struct guilty_list {
+    const rp_world *world;
+    uint64_t *ids;
+    int64_t capacity, count;
+} guilty_list;
+
+static void add_guilty(guilty_list *list, uint64_t id)
 {
-    int64_t count = 0;
+    if (list->count < list->capacity) {
+        list->ids[list->count] = id;
+    }
+    list->count++;
+}
+
+// Its id, if it is to blame.
+static uint64_t guilty_id(const rp_world *world, const particle *p)
+{
+    const uint64_t id = p->page != NULL ? *(uint64_t *)rp_set_at(p->set, RP_COL_ID, p->slot, 0)
+                                        : *(uint64_t *)rp_set_birth(p->set, RP_COL_ID, p->slot, 0);
+    const bool blamed = world->failed && id == world->failure.particle;
+    return is_guilty(p, world) || blamed ? id : RP_NO_PARTICLE;
+}
+
+// Each rank asks for its own, and then all are told.
+static rp_result list_guilty(guilty_list *list)
+{
+    const rp_world *world = list->world;
+    const bool alone = rp_comm_alone(world->comm);
+    rp_buffer own = {0};
+    size_t count = 0;
+    rp_result result = RP_OK;
     FOR_PARTICLES(p, world)
     {
-        const uint64_t id = p.page != NULL ? *(uint64_t *)rp_set_at(p.set, RP_COL_ID, p.slot, 0)
-                                           : *(uint64_t *)rp_set_birth(p.set, RP_COL_ID, p.slot, 0);
-        const bool blamed = world->failed && id == world->failure.particle;
-        if (is_guilty(&p, world) || blamed) {
-            if (count < capacity) {
-                ids[count] = id;
-            }
-            count++;
+        const uint64_t id = guilty_id(world, &p);
+        if (id == RP_NO_PARTICLE) {
+            continue;
+        }
+        if (alone || p.page == NULL) {
+            add_guilty(list, id);
+            continue;
+        }
+        if (result == RP_OK && own.bytes < (count + 1) * sizeof id) {
+            result = rp_buffer_reserve(&own, &world->allocator, 2 * (count + 16) * sizeof id,
+                                       count * sizeof id, "guilty particles");
+        }
+        if (result == RP_OK) {
+            ((uint64_t *)own.data)[count++] = id;
         }
     }
-    const int64_t kept = count < capacity ? count : capacity;
+    if (alone) {
+        return RP_OK;
+    }
+    rp_bytes in[RP_RANK_LIMIT];
+    result = rp_agree(world->comm, result, NULL, 0);
+    result =
+        result == RP_OK ? rp_tell_all(world->comm, own.data, count * sizeof(uint64_t), in) : result;
+    rp_buffer_free(&own, &world->allocator);
+    for (int k = 0; k < world->comm->size && result == RP_OK; k++) {
+        for (size_t i = 0; i < in[k].bytes / sizeof(uint64_t); i++) {
+            add_guilty(list, ((const uint64_t *)in[k].data)[i]);
+        }
+    }
+    return result;
+}
+
+int64_t rp_world_guilty(const rp_world *world, uint64_t *ids, int64_t capacity)
+{
+    guilty_list list = {.world = world, .ids = ids, .capacity = capacity};
+    if (list_guilty(&list) != RP_OK) {
+        return -1;
+    }
+    const int64_t kept = list.count < capacity ? list.count : capacity;
     if (kept > 0) {
         qsort(ids, (size_t)kept, sizeof *ids, rp_compare_ids);
     }
-    return count;
+    return list.count;
 }

@@ -448,25 +448,31 @@ static rp_result drain_set(rp_world *world, rp_set *set)
     rp_scratch_reset(&world->scratch);
     draining d = {.world = world, .set = set};
     d.page = rp_scratch_get(&world->scratch, (size_t)set->pages * sizeof *d.page, "drained pages");
-    if (d.page == NULL) {
-        return RP_ERR_MEMORY;
-    }
+    RP_TRY(rp_agree(world->comm, d.page != NULL ? RP_OK : RP_ERR_MEMORY, NULL, 0));
     rp_parallel_for(world->threads, set->pages, 16, drain_page, &d);
-    for (rp_local p = 0; p < set->pages; p++) {
+    rp_result result = RP_OK;
+    int64_t sum[] = {0, 0, 0}; // sunk, left, clamped
+    for (rp_local p = 0; p < set->pages && result == RP_OK; p++) {
         const drained *found = &d.page[p];
-        set->doomed += found->sunk + found->left;
-        world->stats.removed += found->sunk + found->left;
-        world->stats.sunk += found->sunk;
-        world->stats.left += found->left;
-        world->stats.clamped += found->clamped;
-        if (found->clamped > 0) {
-            set->travel = 2.0 * RP_TRAVEL_LIMIT; // some may be far from their page now: sort first
-        }
+        sum[0] += found->sunk;
+        sum[1] += found->left;
+        sum[2] += found->clamped;
         if (found->leaver >= 0 && !world->failed) {
-            return blame_leaver(world, set, &rp_set_page(set)[p], found->leaver);
+            result = blame_leaver(world, set, &rp_set_page(set)[p], found->leaver);
         }
     }
-    return RP_OK;
+    set->doomed += (rp_local)(sum[0] + sum[1]);
+    RP_TRY(rp_reduce_add(world->comm, sum, 3));
+    world->stats.removed += sum[0] + sum[1];
+    world->stats.sunk += sum[0];
+    world->stats.left += sum[1];
+    world->stats.clamped += sum[2];
+    if (sum[2] > 0) {
+        set->travel = 2.0 * RP_TRAVEL_LIMIT; // some may be far from their page now: sort first
+    }
+    result = rp_agree(world->comm, result, &world->failure, sizeof world->failure);
+    world->failed = world->failed || result != RP_OK;
+    return result;
 }
 
 rp_result rp_world_drain(rp_world *world)

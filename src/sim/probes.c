@@ -71,6 +71,9 @@ rp_result rp_world_add_probe(rp_world *world, const rp_probe_def *def)
         probe.def.point[a] = probe.def.normal[a] = 0.0;
     }
     RP_TRY(check_probe(&probe.def));
+    if (!rp_comm_alone(world->comm)) {
+        return rp_fail(RP_ERR_UNSUPPORTED, "probe: several ranks cannot have probes yet");
+    }
     if (world->probes == RP_PROBE_LIMIT) {
         return rp_fail(RP_ERR_LIMIT, "a world may have at most %d probes", RP_PROBE_LIMIT);
     }

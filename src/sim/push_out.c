@@ -125,8 +125,16 @@ static void search_page(void *context, int64_t index, int thread)
 
 // ---- back to the surface: few, in their order, since colliders add up what they get ----
 
+static void take_turn(void *context, uint32_t collider, const double *row)
+{
+    rp_world *world = context;
+    rp_impulse turn = {0};
+    memcpy(turn.angular, row, sizeof turn.angular);
+    rp_body_take(&world->body[collider], &turn);
+}
+
 // Angular momentum that a particle loses by being moved goes to the collider's body.
-static void give_turn(rp_world *world, const rp_set *set, int collider, const rp_page *page,
+static void give_turn(rp_sum *turns, const rp_set *set, int collider, const rp_page *page,
                       rp_local slot, const double way[3])
 {
     double p[3] = {0}, mass, volume;
@@ -134,16 +142,16 @@ static void give_turn(rp_world *world, const rp_set *set, int collider, const rp
     for (int a = 0; a < set->layout.dim && rp_set_has_mass(set); a++) {
         p[a] = mass * rp_set_value(set, RP_COL_VELOCITY, slot, a, page);
     }
-    rp_impulse turn = {0};
+    double turn[3];
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
-        turn.angular[a] = -(way[b] * p[c] - way[c] * p[b]);
+        turn[a] = -(way[b] * p[c] - way[c] * p[b]);
     }
-    rp_body_take(&world->body[collider], &turn);
+    rp_sum_put(turns, page->key, page->field, (uint32_t)collider, turn);
 }
 
-static void push_particle(rp_world *world, const rp_set *set, const rp_page *page, rp_local slot,
-                          double *most)
+static void push_particle(const rp_world *world, const rp_set *set, const rp_page *page,
+                          rp_local slot, rp_sum *turns, double *most)
 {
     double x[3], from[3];
     place_of(set, page, slot, x);
@@ -162,7 +170,7 @@ static void push_particle(rp_world *world, const rp_set *set, const rp_page *pag
                 way[a] = much * out[a];
                 x[a] += way[a];
             }
-            give_turn(world, set, c, page, slot, way);
+            give_turn(turns, set, c, page, slot, way);
             pushed = true;
         }
     }
@@ -180,19 +188,24 @@ static rp_result push_set_out(rp_world *world, rp_set *set)
     search s = {.world = world, .set = set};
     s.sunk = rp_scratch_get(&world->scratch, (size_t)(set->slots / RP_LANES) * sizeof *s.sunk,
                             "particles in walls");
-    if (s.sunk == NULL) {
-        return RP_ERR_MEMORY;
-    }
+    RP_TRY(rp_agree(world->comm, s.sunk != NULL ? RP_OK : RP_ERR_MEMORY, NULL, 0));
+    rp_sum turns = {.comm = world->comm,
+                    .allocator = &world->allocator,
+                    .numbers = 3,
+                    .add = take_turn,
+                    .context = world};
     rp_parallel_for(world->threads, set->pages, 16, search_page, &s);
     double most = 0.0;
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
         for (rp_local tile = page->first; tile < page->first + page->count; tile += RP_LANES) {
             for (unsigned bits = s.sunk[tile / RP_LANES]; bits != 0; bits &= bits - 1) {
-                push_particle(world, set, page, tile + __builtin_ctz(bits), &most);
+                push_particle(world, set, page, tile + __builtin_ctz(bits), &turns, &most);
             }
         }
     }
+    RP_TRY(rp_sum_end(&turns));
+    RP_TRY(rp_reduce_max(world->comm, &most, 1));
     if (most > 0.0) {
         rp_set_travelled(set, most / set->layout.h);
     }

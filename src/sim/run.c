@@ -755,6 +755,9 @@ rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
 {
     *end = RP_RUN_FAILED;
     RP_TRY(check_run_def(def));
+    if (!rp_comm_alone(def->world->comm)) {
+        return rp_fail(RP_ERR_UNSUPPORTED, "run.world: several ranks cannot write a run yet");
+    }
     go g = {.run = run, .def = def};
     g.began = g.saved = rp_seconds();
     RP_TRY(rp_writer_open(&g.writer, &run->folder, def->title, &def->world->choice));

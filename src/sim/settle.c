@@ -81,7 +81,7 @@ void rp_prestress_at(const rp_world *world, const rp_particles_def *def, const d
 
 // The rate at which the slowest swing of the whole is damped critically: twice its frequency, a
 // quarter of a wave over the height.
-static double damping_rate(const rp_world *world, const double gravity[3])
+static rp_result damping_rate(const rp_world *world, const double gravity[3], double *rate)
 {
     const rp_layout *l = &world->grid.layout;
     double g = 0.0, low = INFINITY, high = -INFINITY, stiffness = 0.0;
@@ -103,7 +103,11 @@ static double damping_rate(const rp_world *world, const double gravity[3])
             high = fmax(high, y + reach);
         }
     }
-    return high > low ? 3.14159265358979323846 * sqrt(stiffness) / (high - low) : 0.0;
+    double ends[] = {-low, high};
+    RP_TRY(rp_reduce_max(world->comm, ends, 2));
+    const double height = ends[1] + ends[0];
+    *rate = height > 0.0 ? 3.14159265358979323846 * sqrt(stiffness) / height : 0.0;
+    return RP_OK;
 }
 
 static void scale_velocities(rp_set *set, double scale)
@@ -148,7 +152,9 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
             step.gravity[a] = gravity[a];
         }
         RP_TRY(rp_world_solve(world, &step));
-        damp(world, exp(-damping_rate(world, gravity) * step.dt));
+        double rate;
+        RP_TRY(damping_rate(world, gravity, &rate));
+        damp(world, exp(-rate * step.dt));
         left = steps > 1.0 || step.dt < left ? left - step.dt : 0.0;
         if (rp_world_wants_sort(world)) {
             RP_TRY(rp_world_push_out(world));
@@ -169,5 +175,5 @@ rp_result rp_world_settle(rp_world *world, double seconds)
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = settle_in_mode(world, seconds);
     rp_float_mode_leave(mode);
-    return result;
+    return rp_world_ends(world, result);
 }

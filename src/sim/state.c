@@ -146,7 +146,24 @@ static void put_species(char *state, const rp_state_part *part, const rp_set *se
     }
 }
 
-rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
+// Room for a state, with its tables of species and entries; NULL when there is no memory.
+static char *begin_state(const rp_world *world, const rp_state_view *view, rp_state_header *h,
+                         const rp_state_species *species)
+{
+    char *state = rp_state_new(&world->given, view->bytes);
+    if (state != NULL) {
+        const size_t species_bytes = (size_t)h->species * sizeof *species;
+        h->bytes = view->bytes;
+        put(state, 0, h, sizeof *h);
+        put(state, sizeof *h, species, species_bytes);
+        put(state, sizeof *h + species_bytes, view->entry,
+            (size_t)h->entries * sizeof *view->entry);
+    }
+    return state;
+}
+
+// Of this rank.
+static rp_result save_own(const rp_world *world, void **data, size_t *size)
 {
     rp_state_header h = header_of(world);
     rp_state_species species[RP_SET_LIMIT];
@@ -156,15 +173,10 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
     species_of(world, species);
     entries_of(world, entry);
     RP_TRY(rp_state_measure(&h, species, entry, &view));
-    h.bytes = view.bytes;
-    char *state = rp_state_new(&world->given, view.bytes);
+    char *state = begin_state(world, &view, &h, species);
     if (state == NULL) {
         return RP_ERR_MEMORY;
     }
-    const size_t species_bytes = (size_t)h.species * sizeof *species;
-    put(state, 0, &h, sizeof h);
-    put(state, sizeof h, species, species_bytes);
-    put(state, sizeof h + species_bytes, entry, (size_t)h.entries * sizeof *entry);
     for (int i = 0; i < h.entries; i++) {
         put(state, view.entry_at[i], rp_registry_data(&world->registry.entry[i]), entry[i].bytes);
     }
@@ -176,6 +188,130 @@ rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
     *data = state;
     *size = view.bytes;
     return RP_OK;
+}
+
+// ---- the states of several ranks are one ----
+
+// What all of them hold, from what each holds. Pages are in key order rank by rank, and begin on
+// tiles, so that one column after the other is the column of the whole.
+static void join_species(const rp_world *world, const rp_state_view *rank, int s, int32_t *slots,
+                         rp_state_species *out)
+{
+    *out = *rank[0].part[s].about;
+    out->pages = out->slots = out->count = out->doomed = 0;
+    for (int r = 0; r < world->comm->size; r++) {
+        const rp_state_species *own = rank[r].part[s].about;
+        slots[r] = out->slots;
+        out->pages += own->pages;
+        out->slots += own->slots;
+        out->count += own->count;
+        out->doomed += own->doomed;
+    }
+}
+
+static void put_joined(const rp_world *world, const rp_state_view *rank, int s,
+                       const int32_t *slots, char *state, const rp_state_part *part)
+{
+    const rp_set *set = &world->set[s];
+    const rp_state_part *first = &rank[0].part[s];
+    size_t page_at = part->page_at, slot_at[RP_COL_COUNT];
+    memcpy(slot_at, part->slots_at, sizeof slot_at);
+    put(state, part->group_at, first->group, (size_t)part->about->groups * sizeof *first->group);
+    for (int r = 0; r < world->comm->size; r++) {
+        const rp_state_part *own = &rank[r].part[s];
+        for (int32_t p = 0; p < own->about->pages; p++) {
+            rp_state_page page = own->page[p];
+            page.first += slots[r];
+            put(state, page_at, &page, sizeof page);
+            page_at += sizeof page;
+        }
+        for (int c = 0; c < RP_COL_COUNT; c++) {
+            const size_t bytes = column_bytes(set, c, own->about->slots, false);
+            if (bytes > 0) {
+                put(state, slot_at[c], rp_state_at(&rank[r], own->slots_at[c]), bytes);
+                slot_at[c] += bytes;
+            }
+        }
+    }
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (rp_set_has(set, c)) {
+            put(state, part->births_at[c], rp_state_at(&rank[0], first->births_at[c]),
+                column_bytes(set, c, first->about->births, true));
+        }
+    }
+}
+
+// Particles, pages and columns of all ranks; all else, births too, is the same on all of them.
+static rp_result join_states(const rp_world *world, const rp_state_view *rank, int32_t *slots,
+                             void **data, size_t *size)
+{
+    const int ranks = world->comm->size;
+    rp_state_header h = *rank[0].header;
+    rp_state_species species[RP_SET_LIMIT];
+    rp_state_view view;
+    for (int s = 0; s < h.species; s++) {
+        join_species(world, rank, s, slots + s * ranks, &species[s]);
+    }
+    RP_TRY(rp_state_measure(&h, species, rank[0].entry, &view));
+    char *state = begin_state(world, &view, &h, species);
+    if (state == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    for (int i = 0; i < h.entries; i++) {
+        put(state, view.entry_at[i], rp_state_at(&rank[0], rank[0].entry_at[i]),
+            rank[0].entry[i].bytes);
+    }
+    for (int s = 0; s < h.species; s++) {
+        put_joined(world, rank, s, slots + s * ranks, state, &view.part[s]);
+    }
+    *data = state;
+    *size = view.bytes;
+    return RP_OK;
+}
+
+// What every rank has saved becomes the state of the whole, on each of them.
+static rp_result save_joined(const rp_world *world, const void *own, size_t own_size, void **data,
+                             size_t *size)
+{
+    rp_bytes in[RP_RANK_LIMIT];
+    const int ranks = world->comm->size;
+    rp_buffer views = {0}, slots = {0};
+    RP_TRY(rp_tell_all(world->comm, own, own_size, in));
+    rp_result result = rp_buffer_reserve(&views, &world->given,
+                                         (size_t)ranks * sizeof(rp_state_view), 0, "a saved state");
+    if (result == RP_OK) {
+        result =
+            rp_buffer_reserve(&slots, &world->given, (size_t)ranks * RP_SET_LIMIT * sizeof(int32_t),
+                              0, "a saved state");
+    }
+    for (int r = 0; r < ranks && result == RP_OK; r++) {
+        result = rp_state_view_make(in[r].data, in[r].bytes, (rp_state_view *)views.data + r);
+    }
+    if (result == RP_OK) {
+        result = join_states(world, views.data, slots.data, data, size);
+    }
+    rp_buffer_free(&views, &world->given);
+    rp_buffer_free(&slots, &world->given);
+    result = rp_agree(world->comm, result, NULL, 0);
+    if (result != RP_OK) {
+        rp_state_free(*data);
+        *data = NULL;
+    }
+    return result;
+}
+
+rp_result rp_world_save(const rp_world *world, void **data, size_t *size)
+{
+    if (rp_comm_alone(world->comm)) {
+        return save_own(world, data, size);
+    }
+    void *own;
+    size_t own_size = 0;
+    *data = NULL;
+    rp_result result = rp_agree(world->comm, save_own(world, &own, &own_size), NULL, 0);
+    result = result == RP_OK ? save_joined(world, own, own_size, data, size) : result;
+    rp_state_free(own);
+    return result;
 }
 
 // ---- is it a state of this world? It comes from outside: nothing in it is trusted ----
@@ -464,6 +600,46 @@ static rp_result check_state(const rp_world *world, const rp_state_view *view)
 
 // ---- take it over ----
 
+// What this rank takes of a species: a run of pages, and the slots that they are in.
+typedef struct share {
+    int32_t page, slot; // the first
+    rp_state_species about;
+} share;
+
+static share share_of(const rp_world *world, const rp_state_view *view, const rp_state_part *part)
+{
+    share mine = {.about = *part->about};
+    if (rp_comm_alone(world->comm)) {
+        return mine;
+    }
+    const uint16_t *group = rp_state_at(view, part->slots_at[RP_COL_GROUP]);
+    int64_t before = 0;
+    int rank = 0;
+    mine.slot = part->about->slots;
+    mine.about.pages = mine.about.slots = mine.about.count = mine.about.doomed = 0;
+    for (int32_t p = 0; p < part->about->pages; p++) {
+        const rp_state_page *page = &part->page[p];
+        // fields of one block stay together
+        if (p == 0 || memcmp(page->block, page[-1].block, sizeof page->block) != 0) {
+            rank = (int)(before * world->comm->size / part->about->count);
+        }
+        before += page->count;
+        if (rank == world->comm->rank) {
+            if (mine.about.pages++ == 0) {
+                mine.page = p;
+                mine.slot = page->first;
+            }
+            const int32_t end = p + 1 < part->about->pages ? page[1].first : part->about->slots;
+            mine.about.slots = end - mine.slot;
+            mine.about.count += page->count;
+            for (int32_t i = 0; i < page->count; i++) {
+                mine.about.doomed += group[page->first + i] == RP_GROUP_DEAD;
+            }
+        }
+    }
+    return mine;
+}
+
 // Room for everything, keeping what is there in case one of them fails.
 static rp_result make_room(rp_world *world, rp_species *species, const rp_state_species *h)
 {
@@ -501,7 +677,8 @@ static rp_result make_all_room(rp_world *world, const rp_state_view *view)
     rp_result result = RP_OK;
     species_of(world, before);
     for (int s = 0; s < world->species_count && result == RP_OK; s++) {
-        result = make_room(world, &world->species[s], view->part[s].about);
+        const share mine = share_of(world, view, &view->part[s]);
+        result = make_room(world, &world->species[s], &mine.about);
     }
     for (int i = 0; i < world->registry.entries && result == RP_OK; i++) {
         result = make_entry_room(&world->registry.entry[i], view->entry[i].bytes);
@@ -521,7 +698,8 @@ static void take(void *to, const rp_state_view *view, size_t at, size_t bytes)
     }
 }
 
-static void take_tables(rp_world *world, rp_species *species, const rp_state_part *part)
+static void take_tables(rp_world *world, rp_species *species, const rp_state_part *part,
+                        const share *mine)
 {
     rp_set *set = species->set;
     set->groups = 0;
@@ -534,12 +712,12 @@ static void take_tables(rp_world *world, rp_species *species, const rp_state_par
                                 .mass = g->mass};
         rp_world_put_group(world, species, &group);
     }
-    for (int32_t i = 0; i < part->about->pages; i++) {
-        const rp_state_page *r = &part->page[i];
+    for (int32_t i = 0; i < mine->about.pages; i++) {
+        const rp_state_page *r = &part->page[mine->page + i];
         rp_set_page(set)[i] = (rp_page){.key = rp_block_key(r->block),
                                         .block = {r->block[0], r->block[1], r->block[2]},
                                         .field = (uint16_t)r->field,
-                                        .first = r->first,
+                                        .first = r->first - mine->slot,
                                         .count = r->count};
     }
 }
@@ -548,11 +726,13 @@ static void take_species(rp_world *world, rp_species *species, const rp_state_vi
                          const rp_state_part *part)
 {
     rp_set *set = species->set;
-    const rp_state_species *h = part->about;
-    take_tables(world, species, part);
+    const share mine = share_of(world, view, part);
+    const rp_state_species *h = &mine.about;
+    take_tables(world, species, part, &mine);
     for (int i = 0; i < RP_COL_COUNT; i++) {
         if (h->columns >> i & 1) {
-            take(set->column[i].buffer.data, view, part->slots_at[i],
+            take(set->column[i].buffer.data, view,
+                 part->slots_at[i] + column_bytes(set, i, mine.slot, false),
                  column_bytes(set, i, h->slots, false));
             take(set->inbox.column[i].data, view, part->births_at[i],
                  column_bytes(set, i, h->births, true));
@@ -561,6 +741,7 @@ static void take_species(rp_world *world, rp_species *species, const rp_state_vi
         }
     }
     set->pages = h->pages;
+    set->ghosts = 0;
     set->slots = h->slots;
     set->count = h->count;
     set->doomed = h->doomed;
@@ -575,12 +756,10 @@ static void take_species(rp_world *world, rp_species *species, const rp_state_vi
 static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
 {
     rp_state_view view;
-    RP_TRY(rp_state_view_make(data, size, &view));
-    RP_TRY(check_state(world, &view));
-    const rp_result room = make_all_room(world, &view);
-    if (room != RP_OK) {
-        return room;
-    }
+    rp_result result = rp_state_view_make(data, size, &view);
+    result = result == RP_OK ? check_state(world, &view) : result;
+    result = result == RP_OK ? make_all_room(world, &view) : result;
+    RP_TRY(rp_agree(world->comm, result, NULL, 0));
 
     for (int i = 0; i < world->registry.entries; i++) {
         const rp_registry_entry *entry = &world->registry.entry[i];
@@ -592,22 +771,24 @@ static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
     for (int s = 0; s < world->species_count; s++) {
         take_species(world, &world->species[s], &view, &view.part[s]);
     }
-    world->grid.pages = 0; // built again by the next step
+    world->grid.pages = world->grid.blocks = 0; // built again by the next step
     world->failed = false;
     return RP_OK;
 }
 
 rp_result rp_world_restore(rp_world *world, const void *data, size_t size)
 {
-    if ((uintptr_t)data % RP_STATE_ALIGN == 0) {
-        return restore_aligned(world, data, size);
+    void *copy = NULL;
+    rp_result result = RP_OK;
+    if ((uintptr_t)data % RP_STATE_ALIGN != 0) {
+        copy = rp_state_new(&world->given, size);
+        result = copy != NULL ? RP_OK : RP_ERR_MEMORY;
     }
-    void *copy = rp_state_new(&world->given, size);
-    if (copy == NULL) {
-        return RP_ERR_MEMORY;
+    result = rp_agree(world->comm, result, NULL, 0);
+    if (result == RP_OK && copy != NULL) {
+        memcpy(copy, data, size);
     }
-    memcpy(copy, data, size);
-    const rp_result result = restore_aligned(world, copy, size);
+    result = result == RP_OK ? restore_aligned(world, copy != NULL ? copy : data, size) : result;
     rp_state_free(copy);
     return result;
 }

@@ -14,7 +14,7 @@ double rp_world_time(const rp_world *world)
 }
 
 // Where particles are, with room for what they move between sorts.
-static void particle_box(const rp_world *world, double lower[3], double upper[3])
+static rp_result particle_box(const rp_world *world, double lower[3], double upper[3])
 {
     const rp_layout *l = &world->grid.layout;
     for (int a = 0; a < 3; a++) {
@@ -38,9 +38,17 @@ static void particle_box(const rp_world *world, double lower[3], double upper[3]
             }
         }
     }
-    if (l->dim == 2) {
-        lower[2] = upper[2] = 0.0;
+    double corner[6];
+    for (int a = 0; a < 3; a++) {
+        corner[a] = -lower[a];
+        corner[3 + a] = upper[a];
     }
+    RP_TRY(rp_reduce_max(world->comm, corner, 6));
+    for (int a = 0; a < 3; a++) {
+        lower[a] = a < l->dim ? -corner[a] : 0.0;
+        upper[a] = a < l->dim ? corner[3 + a] : 0.0;
+    }
+    return RP_OK;
 }
 
 static void limited_by(rp_world *world, const char *name)
@@ -61,7 +69,7 @@ static rp_result bound_by_colliders(rp_world *world, double floor, double *least
     if (!any) {
         return RP_OK;
     }
-    particle_box(world, lower, upper);
+    RP_TRY(particle_box(world, lower, upper));
     while (*least > floor) {
         RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), *least));
         const double way =
@@ -149,6 +157,7 @@ rp_step rp_world_make_step(rp_world *world)
         .newborn_gradient = world->newborn_gradient,
         .seed = world->def.seed,
         .threads = world->threads,
+        .comm = world->comm,
         .scratch = &world->scratch,
         .stats = &world->stats,
         .failure = &world->failure,
@@ -261,7 +270,7 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
-    RP_TRY(rp_world_pour(world));
+    RP_TRY(rp_agree(world->comm, rp_world_pour(world), NULL, 0));
     rp_step step = rp_world_make_step(world);
     RP_TRY(rp_world_gravity(world, step.gravity));
     double steps;
@@ -308,6 +317,13 @@ rp_result rp_world_check_steppable(const rp_world *world)
     return RP_OK;
 }
 
+rp_result rp_world_ends(rp_world *world, rp_result result)
+{
+    // what was on its way from one rank to another cannot be called back
+    world->failed = world->failed || (result != RP_OK && !rp_comm_alone(world->comm));
+    return result;
+}
+
 rp_result rp_world_prepare(rp_world *world)
 {
     RP_TRY(rp_world_check_steppable(world));
@@ -319,7 +335,7 @@ rp_result rp_world_prepare(rp_world *world)
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = world->solver->prepare(world->solver_state, &step);
     rp_float_mode_leave(mode);
-    return result;
+    return rp_world_ends(world, result);
 }
 
 rp_result rp_world_step(rp_world *world)
@@ -328,7 +344,7 @@ rp_result rp_world_step(rp_world *world)
     const rp_float_mode mode = rp_float_mode_enter();
     const rp_result result = step_in_mode(world);
     rp_float_mode_leave(mode);
-    return result;
+    return rp_world_ends(world, result);
 }
 
 rp_result rp_world_run_frame(rp_world *world)
@@ -348,14 +364,25 @@ void rp_world_stats(const rp_world *world, rp_stats *out)
     out->time = rp_world_time(world);
     out->max_speed = fmax(out->max_speed, world->newborn_speed);
     out->max_gradient = fmax(out->max_gradient, world->newborn_gradient);
-    out->node_pages = world->grid.pages;
     out->memory = rp_grid_bytes(&world->grid);
+    int64_t counted[] = {0, 0, 0}; // particles, pages and node pages of this rank
+    for (rp_local p = 0; p < world->grid.pages; p++) {
+        counted[2] += rp_grid_owns(&world->grid, p);
+    }
     for (int i = 0; i < world->species_count; i++) {
         const rp_set *set = &world->set[i];
-        out->particles += set->count + set->inbox.count - set->doomed;
-        out->pages += set->pages;
+        counted[0] += set->count - set->doomed;
+        counted[1] += set->pages;
+        out->particles += set->inbox.count; // which all ranks have
         for (int c = 0; c < RP_COL_COUNT; c++) {
             out->memory += set->column[c].buffer.bytes + set->inbox.column[c].bytes;
         }
     }
+    if (rp_reduce_add(world->comm, counted, 3) != RP_OK) {
+        out->particles = out->pages = out->node_pages = -1;
+        return;
+    }
+    out->particles += counted[0];
+    out->pages = counted[1];
+    out->node_pages = counted[2];
 }

@@ -237,6 +237,12 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     return result;
 }
 
+void rp_world_join(rp_world *world, rp_comm *comm)
+{
+    RP_ASSERT(world->species_count == 0 && world->probes == 0 && comm->size <= RP_RANK_LIMIT);
+    world->comm = world->grid.comm = comm;
+}
+
 void rp_world_destroy(rp_world *world)
 {
     if (world == NULL) {

@@ -95,6 +95,7 @@ struct rp_world {
     rp_frame_choice choice; // of columns that frames keep
     bool chosen;            // else they keep all
     int threads;
+    rp_comm *comm; // of the ranks that hold the particles together; NULL: there is only this one
 
     // state
     rp_set set[RP_SET_LIMIT]; // of the species
@@ -120,6 +121,12 @@ struct rp_world {
 
     rp_plan_table plan; // of a world that only counts
 };
+
+// Make a new world one of several ranks that hold the particles of one world together. From then on
+// all ranks make the same calls, readings among them, and get the same answers; what a rank holds
+// of particles and nodes is its own. A step that fails, fails on all, and leaves failed worlds.
+// @param comm must outlive the world
+void rp_world_join(rp_world *world, rp_comm *comm);
 
 // The species that particles of a material belong to.
 rp_species *rp_world_species_of(rp_world *world, rp_material material);
@@ -183,6 +190,8 @@ rp_result rp_world_solve(rp_world *world, rp_step *step);
 bool rp_world_wants_sort(const rp_world *world);
 // Refuses planned and failed worlds.
 rp_result rp_world_check_steppable(const rp_world *world);
+// What a step, or what is like one, came to: with several ranks there is no trying again.
+rp_result rp_world_ends(rp_world *world, rp_result result);
 // The strain of a particle that carries what lies above it, see RP_PRESTRESS_K0.
 // @param gravity at the start
 void rp_prestress_at(const rp_world *world, const rp_particles_def *def, const double gravity[3],
