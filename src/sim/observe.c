@@ -139,12 +139,12 @@ static rp_result read_ranks(const reading *r, const rp_world *world, char *out)
         bytes += (size_t)count[s] * r->each;
     }
     rp_buffer own = {0};
-    RP_TRY(rp_agree(world->comm,
-                    rp_buffer_reserve(&own, &world->allocator, bytes, 0, "what ranks read"), NULL,
-                    0));
-    char *to = (char *)own.data + sizeof count;
-    memcpy(own.data, count, sizeof count);
-    {
+    rp_result result =
+        rp_agree(world->comm,
+                 rp_buffer_reserve(&own, &world->allocator, bytes, 0, "what ranks read"), NULL, 0);
+    if (result == RP_OK) {
+        char *to = (char *)own.data + sizeof count;
+        memcpy(own.data, count, sizeof count);
         FOR_PARTICLES(p, world)
         {
             if (p.page != NULL) {
@@ -152,8 +152,8 @@ static rp_result read_ranks(const reading *r, const rp_world *world, char *out)
                 to += r->each;
             }
         }
+        result = rp_tell_all(world->comm, own.data, bytes, in);
     }
-    const rp_result result = rp_tell_all(world->comm, own.data, bytes, in);
     rp_buffer_free(&own, &world->allocator);
     RP_TRY(result);
     size_t at[RP_RANK_LIMIT];

@@ -6,6 +6,7 @@
 #include "sim/world.h"
 
 #include "check.h"
+#include "failing_allocator.h"
 #include "team.h"
 
 #include <math.h>
@@ -656,10 +657,82 @@ static void ranks_fail_together_and_read_the_same(void)
     }
 }
 
+// ---- memory ----
+
+enum { POOR = 1 }; // the rank that runs out of memory
+
+typedef struct shortage {
+    failing_allocator memory;
+    int64_t fail_at; // counted from the first step on
+    rp_result result[3];
+    char sentence[3][80];
+    bool failed[3];
+} shortage;
+
+static rp_result live(rp_world *world)
+{
+    void *state;
+    size_t size;
+    double *x;
+    for (int i = 0; i < 4; i++) {
+        RP_TRY(rp_world_step(world));
+    }
+    RP_TRY(rp_world_prepare(world));
+    RP_TRY(rp_world_save(world, &state, &size));
+    const rp_result result = rp_world_restore(world, state, size);
+    rp_state_free(state);
+    RP_TRY(result);
+    rp_stats stats;
+    rp_world_stats(world, &stats);
+    x = malloc((size_t)stats.particles * 2 * sizeof *x);
+    const rp_result read =
+        x != NULL ? rp_world_read(world, RP_COL_POSITION, x) : rp_fail(RP_ERR_LIMIT, "no room");
+    free(x);
+    RP_TRY(read);
+    return rp_world_step(world);
+}
+
+static void run_short(rp_comm *comm, void *context)
+{
+    shortage *s = context;
+    const int r = comm->rank;
+    rp_world_def def = def_of(EMITTER, 1);
+    rp_world *world;
+    def.allocator = r == POOR ? &s->memory.allocator : NULL;
+    must(rp_world_create(&def, &world));
+    rp_world_join(world, comm);
+    fill(world, EMITTER);
+    if (r == POOR) {
+        s->memory.fail_at = s->memory.count + s->fail_at;
+    }
+    s->result[r] = live(world);
+    snprintf(s->sentence[r], sizeof s->sentence[r], "%s", rp_last_error());
+    s->failed[r] = rp_world_check_steppable(world) != RP_OK;
+    rp_world_destroy(world);
+}
+
+static void memory_that_one_rank_lacks_fails_all(void)
+{
+    bool failed = true;
+    for (int64_t n = 0; failed; n++) {
+        shortage s = {.fail_at = n};
+        failing_allocator_init(&s.memory, -1);
+        team_run(3, run_short, &s);
+        failed = s.memory.failed;
+        failing_allocator_finish(&s.memory);
+        for (int r = 0; r < 3; r++) {
+            CHECK_EQUAL(s.result[r], failed ? RP_ERR_MEMORY : RP_OK);
+            CHECK(!failed || strcmp(s.sentence[r], s.sentence[POOR]) == 0);
+            CHECK_EQUAL(s.failed[r], s.failed[POOR]);
+        }
+    }
+}
+
 TEST_MAIN(TEST(what_ranks_reduce_is_what_one_would),
           TEST(shared_nodes_become_those_of_the_lowest_rank),
           TEST(ranks_do_not_change_a_heap_in_the_plane), TEST(ranks_do_not_change_a_heap_in_space),
           TEST(ranks_do_not_change_what_is_poured_and_drained),
           TEST(ranks_do_not_change_what_colliders_push),
           TEST(ranks_do_not_change_materials_and_fields),
-          TEST(ranks_do_not_change_a_periodic_world), TEST(ranks_fail_together_and_read_the_same))
+          TEST(ranks_do_not_change_a_periodic_world), TEST(ranks_fail_together_and_read_the_same),
+          TEST(memory_that_one_rank_lacks_fails_all))
