@@ -28,7 +28,7 @@ static const option export_options[] = {
              "all, others: none)"},
     {.name = "--up",
      .value = "AXIS",
-     .help = "y or z: which axis points up in the files (y)",
+     .help = "y or z: which axis points up in the files (as in the scene)",
      .words = "y z"},
     {.name = "--voxel", .value = "M", .help = "size of a voxel of a vdb (half a cell)"},
     {.name = "--clips",
@@ -110,11 +110,11 @@ static int export_main(const args *a)
     def.voxel = args_number(a, "--voxel", 1e-9, 1e6, 0.0, &wrong);
     def.columns = args_value(a, "--columns");
     def.clips = args_has(a, "--clips");
-    def.z_up = up != NULL && strcmp(up, "z") == 0;
+    def.up = up == NULL ? 0 : strcmp(up, "z") == 0 ? 2 : 1;
     def.progress = show_progress;
     def.stop = signal_stops;
     def.context = &c;
-    if (up != NULL && !def.z_up && strcmp(up, "y") != 0) {
+    if (up != NULL && def.up != 2 && strcmp(up, "y") != 0) {
         return say_usage("--up: want y or z, got '%s'", up);
     }
     if (wrong || !read_format(a, &def.format) || !check_pairs(a, def.format) ||

@@ -23,7 +23,7 @@ typedef struct rp_export_def {
     int64_t every;       ///< each frame, each second one, ...
     const char *columns; ///< besides position, velocity, id and radius: names with commas between;
                          ///< NULL: all for vtp and csv, none for others
-    bool z_up;           ///< turn everything so that z points up; otherwise y does
+    int up;              ///< turn everything so that y (1) or z (2) points up; 0: as in the run
     double voxel;        ///< of a vdb [m]; 0: half a cell of the grid
     bool clips;          ///< usda: a file per frame, however small they are
     /// Called when a frame is finished; may be NULL.
@@ -35,7 +35,7 @@ typedef struct rp_export_def {
     uint32_t cookie; ///< filled in by rp_default_export_def()
 } rp_export_def;
 
-/// All frames as vtp, y up.
+/// All frames as vtp, up as in the run.
 RP_API rp_export_def rp_default_export_def(void);
 
 /// Write frames of the run in `folder` into the folder `out`, which is made where needed. Each file

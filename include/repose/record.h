@@ -16,6 +16,7 @@ typedef struct rp_record_info {
     int dimension;
     double fps;                     ///< frames per second of simulated time [1/s]
     int64_t last;                   ///< the highest number of a frame; -1: there is none
+    int up;                         ///< the axis that points up: 1 for y, 2 for z
     bool has_camera;                ///< the scene has one
     double eye[3], look_at[3], fov; ///< [m], [m], [rad] from bottom to top
     int materials, colliders;
@@ -25,6 +26,9 @@ typedef struct rp_record_info {
 /// @return RP_ERR_FILE when the folder holds no run
 RP_API rp_result rp_record_open(const char *folder, rp_record **record);
 RP_API void rp_record_close(rp_record *record);
+/// The axis that points up in the run of a folder, without reading more of it; 1 where nothing
+/// says.
+RP_API int rp_record_up(const char *folder);
 RP_API void rp_record_get_info(const rp_record *record, rp_record_info *out);
 
 /// Where a frame is. @return false when the folder has no such frame

@@ -25,8 +25,9 @@ typedef struct rp_render_def {
     int width, height; ///< of the picture [pixels], 1 to 8192
     int samples;       ///< of a pixel, 1 to 65536; 0: 64, for a preview 1
     bool preview; ///< the same view in a tenth of the time: one ray to the sun, the sky guessed
+    bool z_up;    ///< z points up, not y; of the run in a folder its scene says
     bool has_eye, has_look;    ///< false: as the scene says, else so that all frames are seen
-    double eye[3], look_at[3]; ///< where the camera stands and what it looks at [m]; y is up
+    double eye[3], look_at[3]; ///< where the camera stands and what it looks at [m]
     double fov; ///< how much it sees from bottom to top [rad]; 0: as the scene says, or 30 degrees
     double radius;  ///< of a grain [m]; 0: from the volume that it stands for
     double shutter; ///< for how much of the time between two frames it is open, 0 to 1

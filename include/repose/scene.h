@@ -54,6 +54,7 @@ typedef struct rp_scene_info {
     double fps;
     double settle;        ///< see rp_run_def.settle [s]
     rp_frame_state state; ///< which frames keep all that a restart needs
+    int up;               ///< the axis that points up: 1 for y, 2 for z
     bool has_camera;
     double eye[3], look_at[3], fov; ///< [m], [m], [rad] from bottom to top
 } rp_scene_info;

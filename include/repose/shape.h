@@ -70,6 +70,7 @@ typedef struct rp_height_field_def {
     double min[2], max[2]; ///< x and z of the first and the last column and row [m]
     const double *height;  ///< [row][column], y [m]
     int columns, rows; ///< along x and z; a single row is a profile that goes on along z, for 2D
+    bool z_up;         ///< turned as a whole: what would be at (x, y, z) is at (x, -z, y)
     uint32_t cookie;
 } rp_height_field_def;
 
@@ -112,6 +113,7 @@ typedef struct rp_mesh_def {
     const int32_t *triangles; ///< [triangle_count][3] vertices, counter-clockwise from outside
     int64_t vertex_count, triangle_count;
     double scale;      ///< metres in a unit of the file or the arrays
+    int turn;          ///< about x: 1 takes what is up along y to z, -1 takes z to y
     double resolution; ///< [m]; details smaller than this are lost
     bool repair;       ///< weld, turn and fill what is not a closed surface, instead of refusing it
     int threads;       ///< 0: as many as the process may use; the shape is the same

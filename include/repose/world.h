@@ -5,8 +5,8 @@
 //     rp_world_create(&def, &world);                   // materials, sand, walls, and
 //     rp_world_run_frame(world);                       // one frame of time at a go
 //
-// SI units and radians throughout; y points up. In a 2D world (plane strain) the third component of
-// every vector is ignored and a slice one metre thick is meant.
+// SI units and radians throughout; up is where gravity does not point, y as a rule. In a 2D world
+// (plane strain) the third component of every vector is ignored and a slice one metre thick is meant.
 #pragma once
 
 #include "base.h"

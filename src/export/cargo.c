@@ -9,20 +9,20 @@
 
 enum { COMPS = 9 };
 
-// (x, y, z) with y up becomes (x, -z, y) with z up: a quarter turn about x.
+// (x, y, z) with y up becomes (x, -z, y) with z up, and back: a quarter turn about x.
 void rp_job_turn(const rp_job *job, double v[3])
 {
-    if (job->def->z_up) {
+    if (job->turn != 0) {
         const double y = v[1];
-        v[1] = -v[2];
-        v[2] = y;
+        v[1] = -job->turn * v[2];
+        v[2] = job->turn * y;
     }
 }
 
 // A matrix by rows.
 static void turn_matrix(const rp_job *job, double m[9])
 {
-    if (!job->def->z_up) {
+    if (job->turn == 0) {
         return;
     }
     for (int r = 0; r < 3; r++) {

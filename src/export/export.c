@@ -77,6 +77,9 @@ static rp_result check_def(const rp_export_def *def)
         return rp_fail(RP_ERR_ARGUMENT, "export.format: want one of rp_format, got %d",
                        (int)def->format);
     }
+    if (def->up < 0 || def->up > 2) {
+        return rp_fail(RP_ERR_ARGUMENT, "export.up: want 0, 1 or 2, got %d", def->up);
+    }
     if (!(def->voxel >= 0.0 && isfinite(def->voxel))) {
         return rp_fail(RP_ERR_ARGUMENT, "export.voxel: want > 0 m, or 0, got %g", def->voxel);
     }
@@ -146,6 +149,8 @@ rp_result rp_export(const char *folder, const rp_export_def *def, const char *ou
     rp_job job = {.def = def, .exporter = exporters[def->format], .folder = folder, .out = out};
     RP_TRY(rp_record_open(folder, &job.record));
     rp_record_get_info(job.record, &job.info);
+    job.z_up = (def->up != 0 ? def->up : job.info.up) == 2;
+    job.turn = (job.z_up ? 2 : 1) - job.info.up;
     rp_result result = list_frames(&job);
     if (result == RP_OK && mkdir(out, 0777) != 0 && errno != EEXIST) {
         result = rp_file_cannot("make", out, errno);

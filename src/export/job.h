@@ -60,6 +60,8 @@ typedef struct rp_job {
     const char *folder, *out;
     rp_record *record;
     rp_record_info info;
+    bool z_up;      // in the files
+    int turn;       // from the run to them: 1 takes what is up along y to z, -1 takes z to y
     int64_t *frame; // numbers
     int64_t frames;
     double *time;                     // of each, once it was read
@@ -76,7 +78,7 @@ rp_result rp_cargo_make(rp_cargo *cargo);
 // Only who is in a frame, upward. @param[out] ids released with free()
 rp_result rp_cargo_ids(const rp_job *job, int64_t frame, uint64_t **ids, int64_t *count);
 void rp_cargo_free(rp_cargo *cargo);
-// Turns a vector when z is to be up.
+// Turns a vector where files have another way up than the run.
 void rp_job_turn(const rp_job *job, double v[3]);
 rp_pose rp_job_pose(const rp_job *job, int collider, double frame);
 

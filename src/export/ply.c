@@ -40,7 +40,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
     }
     rp_job_path(job, path, "particles.%04lld.ply", (long long)job->frame[index]);
     RP_TRY(rp_out_open(&o, job, path));
-    put_header(&o, c, wide, job->def->z_up);
+    put_header(&o, c, wide, job->z_up);
     for (int64_t i = 0; i < c->count; i++) {
         const float x[3] = {(float)c->position[i][0], (float)c->position[i][1],
                             (float)c->position[i][2]};

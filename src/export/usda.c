@@ -153,7 +153,7 @@ static void put_head(rp_out *o, const rp_job *job)
                 "#usda 1.0\n(\n    defaultPrim = \"Run\"\n    metersPerUnit = 1\n"
                 "    upAxis = \"%s\"\n    startTimeCode = %lld\n    endTimeCode = %lld\n"
                 "    timeCodesPerSecond = %.17g\n    framesPerSecond = %.17g\n)\n\n",
-                job->def->z_up ? "Z" : "Y", (long long)job->frame[0],
+                job->z_up ? "Z" : "Y", (long long)job->frame[0],
                 (long long)job->frame[job->frames - 1], job->info.fps, job->info.fps);
 }
 

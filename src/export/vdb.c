@@ -88,7 +88,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
         .time = c->time,
         .fps = c->fps,
         .frame = c->frame,
-        .z_up = job->def->z_up,
+        .z_up = job->z_up,
     };
     rp_job_path(job, path, "particles.%04lld.vdb", (long long)job->frame[index]);
     // the plugin writes; that the file is whole and on the disk before it gets its name is up to us

@@ -453,7 +453,13 @@ static bool find_value(const rp_reader *r, const char *name, value *v)
         if (strcmp(words[i].name, name) == 0) {
             *v = words[i].value;
             if (words[i].column != NULL) {
-                find_column(r, words[i].column, v); // rp_reader_need() tells when it is not there
+                rp_record_info info = {.up = 1};
+                if (r->record != NULL) {
+                    rp_record_get_info(r->record, &info);
+                }
+                const bool z = info.up == 2 && strcmp(name, "height") == 0;
+                find_column(r, z ? "position.z" : words[i].column,
+                            v); // rp_reader_need() tells when it is not there
             }
             return true;
         }

@@ -68,12 +68,19 @@ static void vector(const json_t *object, const char *key, double out[3])
 
 // ---- what the scene said ----
 
+static int up_of(const json_t *scene)
+{
+    const char *up = json_string_value(json_object_get(json_object_get(scene, "scene"), "up"));
+    return up != NULL && strcmp(up, "z") == 0 ? 2 : 1;
+}
+
 static rp_result read_scene(rp_record *r, const json_t *scene)
 {
     const json_t *said = json_object_get(scene, "scene");
     const json_t *camera = json_object_get(scene, "camera");
     r->info.dimension = number(said, "dimension", 3.0) < 2.5 ? 2 : 3;
     r->info.fps = number(said, "fps", 24.0);
+    r->info.up = up_of(scene);
     if (json_is_object(camera)) {
         r->info.has_camera = true;
         vector(camera, "eye", r->info.eye);
@@ -310,7 +317,7 @@ rp_result rp_record_open(const char *folder, rp_record **out)
         return rp_fail(RP_ERR_MEMORY, "no memory to look into %s", folder);
     }
     r->folder.lock = -1;
-    r->info = (rp_record_info){.dimension = 3, .fps = 24.0, .last = -1};
+    r->info = (rp_record_info){.dimension = 3, .fps = 24.0, .last = -1, .up = 1};
     const rp_result result = read_all(r);
     if (result != RP_OK) {
         rp_record_close(r);
@@ -318,6 +325,15 @@ rp_result rp_record_open(const char *folder, rp_record **out)
     }
     *out = r;
     return RP_OK;
+}
+
+int rp_record_up(const char *folder)
+{
+    const rp_record r = {.folder = {.path = (char *)(uintptr_t)folder, .lock = -1}};
+    json_t *scene;
+    const int up = load(&r, "scene.resolved.json", false, &scene) == RP_OK ? up_of(scene) : 1;
+    json_decref(scene);
+    return up;
 }
 
 void rp_record_close(rp_record *r)

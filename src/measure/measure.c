@@ -28,6 +28,7 @@ typedef struct measuring {
     rp_record *record;  // NULL: nothing of it is needed
     rp_swarm now, then; // `then` when there is what->since
     rp_reader *reader;  // of `now`
+    bool z_up;          // in this run
     int64_t *places;    // of the particles of `now` in `then`
 } measuring;
 
@@ -122,11 +123,11 @@ static rp_result take_arguments(measuring *m)
 }
 
 #define MOST 1e300
-#define ORIGIN                                                                                     \
-    {"x0", "0", "where places are counted from [m]", NULL, -MOST, MOST},                           \
-        {"y0", "0", "the same, and the floor that heights are above", NULL, -MOST, MOST},          \
-    {                                                                                              \
-        "z0", "0", "the same", NULL, -MOST, MOST                                                   \
+#define ORIGIN                                                                                       \
+    {"x0", "0", "where places are counted from [m]", NULL, -MOST, MOST},                             \
+        {"y0", "0", "the same; where y is up, the floor that heights are above", NULL, -MOST, MOST}, \
+    {                                                                                                \
+        "z0", "0", "the same; where z is up, the floor that heights are above", NULL, -MOST, MOST    \
     }
 
 static void origin_of(const measuring *m, double out[3])
@@ -288,7 +289,12 @@ static rp_result measure_rest(measuring *m, rp_measured *out)
 static rp_result measure_volume(measuring *m, rp_measured *out)
 {
     rp_bulk b;
-    RP_TRY(rp_swarm_bulk(&m->now, number(m, "y0"), &b));
+    const char *wrong = m->now.z_up ? "y0" : "z0", *right = m->now.z_up ? "z0" : "y0";
+    if (number(m, wrong) != 0.0) {
+        return rp_fail(RP_ERR_ARGUMENT, "volume.%s: %c is up in this run: want %s, got %s", wrong,
+                       right[0], right, wrong);
+    }
+    RP_TRY(rp_swarm_bulk(&m->now, number(m, right), &b));
     double rest = 0.0;
     for (int64_t i = 0; i < m->now.count; i++) {
         rest += m->now.volume[i];
@@ -565,7 +571,8 @@ static const measurement measurements[] = {
      .columns = "rest_m3 solid_m3 bulk_m3 densest",
      .frame = measure_volume,
      .want = RP_READ_MASS | RP_READ_RATIO,
-     .argument = {{"y0", "0", "the floor [m]", NULL, -MOST, MOST}}},
+     .argument = {{"y0", "0", "the floor, where y is up [m]", NULL, -MOST, MOST},
+                  {"z0", "0", "the floor, where z is up [m]", NULL, -MOST, MOST}}},
     {.name = "stress",
      .sentence =
          "Mean Cauchy stress and logarithm of the volume ratio over bins of where particles "
@@ -656,6 +663,7 @@ static rp_result read_then(measuring *m)
     rp_reader *reader;
     RP_TRY(open_frame(m, (int64_t)number(m, m->what->since), &reader));
     const rp_result result = rp_swarm_read(reader, RP_READ_POSITION | RP_READ_ID, &m->then);
+    m->then.z_up = m->z_up;
     rp_reader_close(reader);
     return result;
 }
@@ -664,6 +672,7 @@ static rp_result measure_frame(measuring *m, rp_measured *out)
 {
     RP_TRY(rp_reader_need(m->reader, m->what->need, m->what->name));
     RP_TRY(rp_swarm_read(m->reader, RP_READ_POSITION | m->what->want, &m->now));
+    m->now.z_up = m->z_up;
     rp_result result =
         m->what->since != NULL ? rp_swarm_match(&m->now, &m->then, &m->places) : RP_OK;
     result = result == RP_OK ? m->what->frame(m, out) : result;
@@ -679,6 +688,7 @@ static rp_result measure_frames(measuring *m, rp_measured *out)
     if (((m->what->need | m->what->want) & (RP_READ_STRESS | RP_READ_RATIO)) != 0) {
         RP_TRY(rp_record_open(m->def->folder, &m->record));
     }
+    m->z_up = rp_record_up(m->def->folder) == 2;
     rp_result result = m->what->since != NULL ? read_then(m) : RP_OK;
     for (int64_t frame = m->first; frame <= m->last && result == RP_OK; frame++) {
         result = open_frame(m, frame, &m->reader);

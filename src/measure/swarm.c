@@ -114,7 +114,8 @@ double rp_quantile(double *value, int64_t count, double share)
 double rp_along(const rp_swarm *swarm, int64_t i, int along, const double origin[3])
 {
     const double *x = swarm->x[i];
-    return along == RP_ALONG_RADIUS ? hypot(x[0] - origin[0], x[2] - origin[2])
+    const int level = rp_swarm_level(swarm);
+    return along == RP_ALONG_RADIUS ? hypot(x[0] - origin[0], x[level] - origin[level])
                                     : x[along] - origin[along];
 }
 
@@ -221,16 +222,18 @@ rp_result rp_swarm_profile(const rp_swarm *swarm, int along, const double origin
     int *bin = malloc(((size_t)swarm->count + 1) * sizeof *bin);
     double *height = malloc(((size_t)swarm->count + 1) * sizeof *height);
     binned sorted = {0};
+    const int up = rp_swarm_up(swarm);
     rp_result result = bin != NULL && height != NULL ? RP_OK : no_memory();
     if (depth <= 0.0 && swarm->info.dimension == 3 && along != RP_ALONG_RADIUS) {
-        depth = extent(swarm, 2 - along);
+        const int level = rp_swarm_level(swarm);
+        depth = extent(swarm, along == 0 ? level : along == level ? 0 : along);
     }
     for (int b = 0; b < bins->count; b++) {
         out[b] = (rp_column_height){.place = bins->first + (b + 0.5) * bins->width};
     }
     for (int64_t i = 0; i < swarm->count && result == RP_OK; i++) {
         bin[i] = rp_bin_of(bins, rp_along(swarm, i, along, origin));
-        height[i] = swarm->x[i][1] - origin[1];
+        height[i] = swarm->x[i][up] - origin[up];
         if (bin[i] >= 0) {
             out[bin[i]].solid += swarm->volume[i] / area_of(swarm, along, bins, bin[i], depth);
         }
@@ -290,9 +293,10 @@ rp_result rp_swarm_roundness(const rp_swarm *swarm, const double origin[3], doub
     int *bin = malloc(((size_t)swarm->count + 1) * sizeof *bin);
     double *r = malloc(((size_t)swarm->count + 1) * sizeof *r);
     binned sorted = {0};
+    const int level = rp_swarm_level(swarm);
     rp_result result = bin != NULL && r != NULL ? RP_OK : no_memory();
     for (int64_t i = 0; i < swarm->count && result == RP_OK; i++) {
-        const double x = swarm->x[i][0] - origin[0], z = swarm->x[i][2] - origin[2];
+        const double x = swarm->x[i][0] - origin[0], z = swarm->x[i][level] - origin[level];
         const double turn = atan2(z, x) / (2.0 * M_PI);
         bin[i] = (int)((turn - floor(turn)) * sectors) % sectors;
         r[i] = hypot(x, z);
@@ -341,7 +345,7 @@ static int compare_keys(const void *a, const void *b)
 
 // Cells in use: the fullest one, and upright columns up to their highest particle.
 typedef struct cell {
-    int64_t at[3]; // x, z, y: the cells of a column follow each other
+    int64_t at[3]; // the last one is upright: the cells of a column follow each other
     double height, volume;
 } cell;
 
@@ -350,6 +354,7 @@ rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor_, rp_bulk *out)
     cell *list = malloc(((size_t)swarm->count + 1) * sizeof *list);
     const double h = swarm->info.dx;
     const int dim = swarm->info.dimension;
+    const int up = rp_swarm_up(swarm), level = rp_swarm_level(swarm);
     *out = (rp_bulk){0};
     if (list == NULL) {
         return no_memory();
@@ -357,10 +362,10 @@ rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor_, rp_bulk *out)
     for (int64_t i = 0; i < swarm->count; i++) {
         const double *x = swarm->x[i];
         out->solid += swarm->volume[i] * exp(swarm->log_ratio[i]);
-        list[i] =
-            (cell){{(int64_t)floor(x[0] / h), (int64_t)floor(x[2] / h), (int64_t)floor(x[1] / h)},
-                   x[1] - floor_ + 0.5 * pow(swarm->volume[i], 1.0 / dim),
-                   swarm->volume[i]};
+        list[i] = (cell){
+            {(int64_t)floor(x[0] / h), (int64_t)floor(x[level] / h), (int64_t)floor(x[up] / h)},
+            x[up] - floor_ + 0.5 * pow(swarm->volume[i], 1.0 / dim),
+            swarm->volume[i]};
     }
     qsort(list, (size_t)swarm->count, sizeof *list, compare_keys);
     double top = 0.0, full = 0.0;

@@ -8,6 +8,7 @@ typedef struct rp_swarm {
     rp_frame_info info;
     rp_batch batch; // to which all arrays belong; what was not wanted is NULL
     int64_t count;
+    bool z_up;               // else y is
     double (*x)[3], (*v)[3]; // [m], [m/s]; 0 along the third axis in 2D
     double *mass, *volume;   // [kg], [m^3] at rest
     double *log_ratio;       // of the volume to that at rest
@@ -56,7 +57,7 @@ typedef struct rp_column_height {
     double solid; // volume at rest over the area [m]
     int64_t particles;
 } rp_column_height;
-// @param depth extent across a 3D profile along x or z [m]; 0: that of the swarm
+// @param depth extent across a level 3D profile [m]; 0: that of the swarm
 rp_result rp_swarm_profile(const rp_swarm *swarm, int along, const double origin[3],
                            const rp_bins *bins, double share, double depth, rp_column_height *out);
 
@@ -87,3 +88,7 @@ typedef struct rp_bulk {
     double densest; // most particles in a cell, over what their volume at rest would allow
 } rp_bulk;
 rp_result rp_swarm_bulk(const rp_swarm *swarm, double floor, rp_bulk *out);
+
+// The axis that points up, and that which is level and not x.
+static inline int rp_swarm_up(const rp_swarm *swarm) { return swarm->z_up ? 2 : 1; }
+static inline int rp_swarm_level(const rp_swarm *swarm) { return swarm->z_up ? 1 : 2; }

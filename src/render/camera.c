@@ -24,15 +24,15 @@ static void cross(const double a[3], const double b[3], double out[3])
     }
 }
 
-rp_axes rp_camera_axes(const double eye[3], const double look[3])
+rp_axes rp_camera_axes(const double eye[3], const double look[3], bool z_up)
 {
     rp_axes a;
-    const double y[3] = {0.0, 1.0, 0.0};
+    const double up[3] = {0.0, z_up ? 0.0 : 1.0, z_up ? 1.0 : 0.0};
     for (int i = 0; i < 3; i++) {
         a.forward[i] = look[i] - eye[i];
     }
     unit(a.forward);
-    cross(a.forward, y, a.right);
+    cross(a.forward, up, a.right);
     if (dot(a.right, a.right) > 1e-12) {
         unit(a.right);
     } else {
@@ -79,9 +79,10 @@ rp_result rp_camera_aim(rp_camera *v, const double (*point)[3], size_t loose, si
                         double radius, bool flat)
 {
     const double azimuth = flat ? 0.0 : 0.45, elevation = flat ? 0.0 : 0.30; // [rad]
-    const double to[3] = {-sin(azimuth) * cos(elevation), -sin(elevation),
-                          -cos(azimuth) * cos(elevation)};
-    const rp_axes a = rp_camera_axes((double[3]){0}, to);
+    const double down = -sin(elevation), away = -cos(azimuth) * cos(elevation);
+    const double to[3] = {-sin(azimuth) * cos(elevation), v->z_up ? -away : down,
+                          v->z_up ? down : away};
+    const rp_axes a = rp_camera_axes((double[3]){0}, to, v->z_up);
     const double fill = 0.80; // share of the picture that the points may take
     const double ty = fill * tan(0.5 * v->fov), tx = ty * v->width / v->height;
     const double narrow = fmin(1.0, (1.0 - 2.0 * v->free_right) / fill);

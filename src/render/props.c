@@ -76,7 +76,7 @@ int rp_props_ground(const rp_record *record)
     for (int i = 0; i < info.colliders; i++) {
         const rp_record_collider *c = rp_record_collider_at(record, i);
         if (c->look == RP_LOOK_SOLID && !c->moves && is_plane(&c->surface) &&
-            c->surface.normal[0][1] > 0.94f) {
+            c->surface.normal[0][info.up] > 0.94f) {
             return i;
         }
     }
@@ -84,11 +84,11 @@ int rp_props_ground(const rp_record *record)
 }
 
 // Sand may lie on it: not a wall.
-static bool faces_up(const rp_pose *pose, const float normal[3])
+static bool faces_up(const rp_pose *pose, const float normal[3], int up)
 {
     double n[3];
     rotate(pose->rotation, (double[3]){normal[0], normal[1], normal[2]}, n);
-    return n[1] > 0.1;
+    return n[up] > 0.1;
 }
 
 static vec color_of(const rp_record_collider *c)
@@ -121,7 +121,7 @@ static bool make_prop(const rp_record *record, int index, const rp_camera *camer
         const rp_pose pose = rp_record_pose(record, index, k == 0 ? begin : end);
         float plate[4][3];
         const bool slope = is_plane(&c->surface) && c->look == RP_LOOK_SOLID &&
-                           faces_up(&pose, c->surface.normal[0]);
+                           faces_up(&pose, c->surface.normal[0], camera->z_up ? 2 : 1);
         if (slope) {
             stretch(camera, &pose, &c->surface, plate);
         }
@@ -142,9 +142,8 @@ static bool make_prop(const rp_record *record, int index, const rp_camera *camer
         double n[3];
         const float *local = c->surface.normal[i];
         rotate(middle.rotation, (double[3]){local[0], local[1], local[2]}, n);
-        for (int a = 0; a < 3; a++) {
-            p->normal[i][a] = (float)n[a];
-        }
+        const vec on_stage = rp_scale_direction(&scale, n);
+        memcpy(p->normal[i], (float[3]){on_stage.x, on_stage.y, on_stage.z}, sizeof p->normal[i]);
     }
     memcpy(p->triangle, c->surface.triangle, triangles * sizeof *p->triangle);
     return true;
@@ -196,7 +195,7 @@ int rp_props_cuts(const rp_record *record, const rp_camera *camera, int64_t fram
         rp_props_place(&pose, c->surface.vertex[0], x);
         rotate(pose.rotation, (double[3]){local[0], local[1], local[2]}, n);
         cut[cuts++] = (rp_cut){.point = rp_scale_place(&scale, x),
-                               .normal = {(float)n[0], (float)n[1], (float)n[2]},
+                               .normal = rp_scale_direction(&scale, n),
                                .color = color_of(c),
                                .deep = (float)(2.0 * thick * tan(0.5 * camera->fov))};
     }

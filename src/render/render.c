@@ -96,6 +96,7 @@ static rp_shot make_shot(const rp_render_def *def)
     shot.camera.width = def->width;
     shot.camera.height = def->height;
     shot.camera.fov = def->fov > 0.0 ? def->fov : FOV;
+    shot.camera.z_up = def->z_up;
     shot.effort.samples = def->samples > 0 ? def->samples : def->preview ? 1 : 64;
     shot.effort.bounces = 2;
     shot.effort.quick = def->preview;
@@ -155,6 +156,7 @@ static void take_camera(rp_render *render)
         return;
     }
     rp_record_get_info(render->record, &info);
+    def->z_up = info.up == 2;
     if (info.has_camera && !def->has_eye && !def->has_look) {
         memcpy(def->eye, info.eye, sizeof def->eye);
         memcpy(def->look_at, info.look_at, sizeof def->look_at);

@@ -7,15 +7,19 @@
 
 vec rp_scale_place(const rp_scale *s, const double x[3])
 {
-    return (vec){(float)((x[0] - s->origin[0]) / s->unit), (float)((x[1] - s->origin[1]) / s->unit),
-                 (float)((x[2] - s->origin[2]) / s->unit)};
+    const double from[3] = {(x[0] - s->origin[0]) / s->unit, (x[1] - s->origin[1]) / s->unit,
+                            (x[2] - s->origin[2]) / s->unit};
+    return rp_scale_direction(s, from);
 }
 
-static vec to_vec(const double x[3]) { return (vec){(float)x[0], (float)x[1], (float)x[2]}; }
+vec rp_scale_direction(const rp_scale *s, const double n[3])
+{
+    return (vec){(float)n[0], (float)(s->z_up ? n[2] : n[1]), (float)(s->z_up ? -n[1] : n[2])};
+}
 
 rp_scale rp_shot_scale(const rp_camera *v)
 {
-    rp_scale s = {.unit = 0.0};
+    rp_scale s = {.unit = 0.0, .z_up = v->z_up};
     for (int a = 0; a < 3; a++) {
         s.origin[a] = v->look[a];
         s.unit = hypot(s.unit, v->look[a] - v->eye[a]);
@@ -25,11 +29,11 @@ rp_scale rp_shot_scale(const rp_camera *v)
 
 static rp_lens lens_of(const rp_camera *v, const rp_scale *s)
 {
-    const rp_axes a = rp_camera_axes(v->eye, v->look);
+    const rp_axes a = rp_camera_axes(v->eye, v->look, v->z_up);
     rp_lens lens = {.width = v->width, .height = v->height, .eye = rp_scale_place(s, v->eye)};
-    lens.right = to_vec(a.right);
-    lens.up = to_vec(a.up);
-    lens.forward = to_vec(a.forward);
+    lens.right = rp_scale_direction(s, a.right);
+    lens.up = rp_scale_direction(s, a.up);
+    lens.forward = rp_scale_direction(s, a.forward);
     lens.tangent = (float)tan(0.5 * v->fov);
     lens.focus = vec_scale(0.5f, vec_add(rp_scale_place(s, v->lower), rp_scale_place(s, v->upper)));
     const float half =
@@ -77,7 +81,7 @@ static rp_ground make_ground(const rp_shot *shot, const rp_scale *s)
         .there = true, .normal = {0.0f, 1.0f, 0.0f}, .color = vec_of(shot->ground_color)};
     g.point = rp_scale_place(s, shot->has_ground ? shot->ground_point : shot->camera.lower);
     if (shot->has_ground) {
-        g.normal = to_vec(shot->ground_normal);
+        g.normal = rp_scale_direction(s, shot->ground_normal);
     }
     return g;
 }

@@ -18,12 +18,14 @@ typedef struct rp_shot {
     bool horizon; // the ground goes on to it, else it melts into the backdrop
 } rp_shot;
 
-// Metres to the stage.
+// Metres to the stage, where y is up.
 typedef struct rp_scale {
     double origin[3], unit;
+    bool z_up; // off the stage
 } rp_scale;
 rp_scale rp_shot_scale(const rp_camera *camera);
 vec rp_scale_place(const rp_scale *scale, const double x[3]);
+vec rp_scale_direction(const rp_scale *scale, const double n[3]);
 
 // @param prop on the stage of this shot
 // @param radius of those in the crowd that have none of their own [m]

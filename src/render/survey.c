@@ -68,7 +68,7 @@ rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, size_t g
                        "render.eye: the camera stands at %g %g %g and looks at the same place",
                        v->eye[0], v->eye[1], v->eye[2]);
     }
-    v->lower[1] -= radius; // grains lie on the ground, not in it
+    v->lower[v->z_up ? 2 : 1] -= radius; // grains lie on the ground, not in it
     return RP_OK;
 }
 

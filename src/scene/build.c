@@ -35,6 +35,7 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
         .fps = rp_call_number(scene->said, "fps"),
         .settle = rp_call_number(scene->said, "settle"),
         .state = (rp_frame_state)rp_call_choice(output, "state"),
+        .up = scene->up,
         .has_camera = camera != NULL,
     };
     if (camera != NULL) {

@@ -59,17 +59,41 @@ const scene_call *rp_call_find(const scene_call *call, const char *word)
     return call;
 }
 
+// "file:line: word.key: …"
+typedef struct sentence {
+    char text[1024];
+} sentence;
+
+static sentence say(const rp_scene *scene, const scene_call *call, const char *key,
+                    const char *format, va_list arguments)
+{
+    sentence s;
+    char chunk[LUA_IDSIZE];
+    const int length =
+        snprintf(s.text, sizeof s.text, "%s:%d: %s%s%s: ", rp_sandbox_chunk(scene->sandbox, chunk),
+                 call->line, call->word->name, key != NULL ? "." : "", key != NULL ? key : "");
+    vsnprintf(s.text + length, sizeof s.text - (size_t)length, format, arguments);
+    return s;
+}
+
 rp_result rp_call_fail(const rp_scene *scene, const scene_call *call, const char *key,
                        const char *format, ...)
 {
-    char text[768], chunk[LUA_IDSIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    const sentence s = say(scene, call, key, format, arguments);
     va_end(arguments);
-    return rp_fail(RP_ERR_ARGUMENT, "%s:%d: %s%s%s: %s", rp_sandbox_chunk(scene->sandbox, chunk),
-                   call->line, call->word->name, key != NULL ? "." : "", key != NULL ? key : "",
-                   text);
+    return rp_fail(RP_ERR_ARGUMENT, "%s", s.text);
+}
+
+void rp_call_warn(const rp_scene *scene, const scene_call *call, const char *key,
+                  const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const sentence s = say(scene, call, key, format, arguments);
+    va_end(arguments);
+    rp_log(RP_LOG_WARNING, "%s", s.text);
 }
 
 rp_result rp_call_place(const rp_scene *scene, const scene_call *call, rp_result result)

@@ -76,6 +76,7 @@ struct rp_scene {
     // once the script has ended
     const scene_call *said; // scene { ... }
     int dimension;
+    int up; // the axis: 1 or 2
     char *title;
     char *resolved;
     rp_places *places; // from a planned world to the one that runs
@@ -105,6 +106,9 @@ const scene_call *rp_call_find(const scene_call *call, const char *word);
 // "file:line: word.key: …" when there is a key.
 rp_result rp_call_fail(const rp_scene *scene, const scene_call *call, const char *key,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+// A warning with such a place.
+void rp_call_warn(const rp_scene *scene, const scene_call *call, const char *key,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 // Put the place of the call in front of the last sentence, unless it names one already: what the
 // script's functions say does. Gives the result back.
 rp_result rp_call_place(const rp_scene *scene, const scene_call *call, rp_result result);

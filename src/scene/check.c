@@ -232,6 +232,37 @@ static rp_result check_probe(rp_scene *scene, scene_call *r)
     return RP_OK;
 }
 
+// Which way is up
+// ---------------------------------------------------------------------------------------------
+
+// Gravity and axes that were left out.
+static void fill_in_up(rp_scene *scene, scene_call *call, const char *key, double length)
+{
+    for (int k = 0; k < call->word->keys; k++) {
+        scene_value *v = &call->value[k];
+        if (v->kind == 0 && strcmp(call->word->key[k].name, key) == 0) {
+            *v = (scene_value){.kind = TAKES_VECTOR, .count = scene->dimension};
+            v->vector[scene->up] = length;
+        }
+    }
+}
+
+static rp_result check_up(rp_scene *scene)
+{
+    scene->up = rp_call_choice(scene->said, "up") == 0 ? 1 : 2;
+    if (scene->up == 2 && scene->dimension == 2) {
+        return rp_call_fail(scene, scene->said, "up", "want \"y\" in 2D, got 'z'");
+    }
+    for (scene_call *r = scene->first; r != NULL; r = r->next) {
+        if (r == scene->said) {
+            fill_in_up(scene, r, "gravity", -9.81);
+        } else if (r->word->kind == WORD_SHAPE) {
+            fill_in_up(scene, r, "axis", 1.0);
+        }
+    }
+    return RP_OK;
+}
+
 // Words that are said once
 // ------------------------------------------------------------------------------------
 
@@ -376,7 +407,8 @@ rp_result rp_scene_check(rp_scene *scene)
     if (scene->title == NULL) {
         return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", scene->path);
     }
-    result = check_method(scene);
+    result = check_up(scene);
+    result = result == RP_OK ? check_method(scene) : result;
     for (scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
         result = fit_dimension(scene, r);
         if (result == RP_OK) {

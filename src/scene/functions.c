@@ -100,7 +100,8 @@ static void describe_call(const asking *c, char *text, size_t size)
     }
     if (r->word->kind == WORD_SHAPE) {
         snprintf(what, sizeof what, "%s", r->word->name);
-        snprintf(when, sizeof when, "x = %.9g m, z = %.9g m", c->argument[0], c->argument[1]);
+        snprintf(when, sizeof when, "x = %.9g m, %c = %.9g m", c->argument[0],
+                 c->function->scene->up == 2 ? 'y' : 'z', c->argument[1]);
     } else if (c->arguments == 1) {
         snprintf(when, sizeof when, "t = %.9g s", c->argument[0]);
     } else if (c->arguments == 4) {

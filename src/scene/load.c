@@ -318,12 +318,10 @@ static int run_script(lua_State *L)
 
 static void warn_of_unused(const rp_scene *scene)
 {
-    char chunk[LUA_IDSIZE];
     for (const scene_call *r = scene->first; r != NULL; r = r->next) {
         const bool value = r->word->kind == WORD_SHAPE || r->word->kind == WORD_MATERIAL;
         if (value && !r->used) {
-            rp_log(RP_LOG_WARNING, "%s:%d: %s: made, but nothing uses it",
-                   rp_sandbox_chunk(scene->sandbox, chunk), r->line, r->word->name);
+            rp_call_warn(scene, r, NULL, "made, but nothing uses it");
         }
     }
 }
@@ -480,6 +478,7 @@ rp_result rp_scene_load(const rp_scene_def *def, rp_scene **out)
         return result;
     }
     warn_of_unused(scene);
+    rp_scene_doubt(scene);
     *out = scene;
     return RP_OK;
 }

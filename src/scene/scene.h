@@ -1,6 +1,6 @@
 // How a scene comes about: read (load.c), checked as a whole (check.c) while its shapes are made
-// (shapes.c), its functions tried (functions.c), written down (resolve.c), made into a world
-// (build.c).
+// (shapes.c), its functions tried (functions.c), doubted (doubts.c), written down (resolve.c), made
+// into a world (build.c).
 #pragma once
 
 #include "scene/call.h"
@@ -44,6 +44,10 @@ const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name
 int rp_scene_period(const rp_scene *scene, const scene_call *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.
 int rp_scene_block_cells(const rp_scene *scene, int axis);
+
+// Warn of what is not wrong but hardly meant: angles that look like radians, a scene that looks as
+// if z were up in it.
+void rp_scene_doubt(const rp_scene *scene);
 
 // The scene as JSON, released with free(); NULL when there is no memory.
 char *rp_scene_resolve(const rp_scene *scene);

@@ -151,9 +151,10 @@ static rp_result sample_heights(rp_scene *scene, const scene_call *r, rp_height_
     }
     def->columns = (int)columns;
     def->rows = (int)rows;
+    const double sign = def->z_up ? -1.0 : 1.0;
     return rp_scene_sample(r, "height",
-                           &(scene_samples){.min = {def->min[0], def->min[1]},
-                                            .max = {def->max[0], def->max[1]},
+                           &(scene_samples){.min = {def->min[0], sign * def->min[1]},
+                                            .max = {def->max[0], sign * def->max[1]},
                                             .columns = def->columns,
                                             .rows = def->rows,
                                             .height = *heights});
@@ -163,7 +164,8 @@ static rp_result sample_heights(rp_scene *scene, const scene_call *r, rp_height_
 static rp_result read_heights(rp_scene *scene, const scene_call *r, rp_height_field_def *def,
                               double **heights)
 {
-    const double low = rp_call_vector(r, "min")[1], high = rp_call_vector(r, "max")[1];
+    const double low = rp_call_vector(r, "min")[scene->up];
+    const double high = rp_call_vector(r, "max")[scene->up];
     const char *path = rp_scene_take_file(scene, rp_call_text(r, "file"));
     if (path == NULL) {
         return RP_ERR_MEMORY;
@@ -190,18 +192,20 @@ static rp_result make_height_field(rp_scene *scene, scene_call *r)
         return rp_call_fail(scene, r, "height",
                             "want a function, or file in its place, got nothing");
     }
-    for (int a = 0; a < scene->dimension; a += 2) {
-        if (!(min[a] < max[a])) {
+    for (int a = 0; a < scene->dimension; a++) {
+        if (a != scene->up && !(min[a] < max[a])) {
             return rp_call_fail(scene, r, "max", "want > min along %c, which is %g, got %g",
                                 rp_axis_name(a), min[a], max[a]);
         }
     }
     rp_height_field_def def = rp_default_height_field_def();
     double *heights = NULL;
-    for (int a = 0; a < 2; a++) {
-        def.min[a] = min[2 * a];
-        def.max[a] = max[2 * a];
-    }
+    // with z up the landscape is turned, and its second axis is that of -y
+    def.z_up = scene->up == 2;
+    def.min[0] = min[0];
+    def.max[0] = max[0];
+    def.min[1] = def.z_up ? -max[1] : min[2];
+    def.max[1] = def.z_up ? -min[1] : max[2];
     rp_result result =
         file ? read_heights(scene, r, &def, &heights) : sample_heights(scene, r, &def, &heights);
     if (result == RP_OK) {
@@ -255,7 +259,9 @@ static rp_result make_mesh(rp_scene *scene, scene_call *r)
     if (def.file == NULL) {
         return RP_ERR_MEMORY;
     }
+    const scene_value *up = rp_call_value(r, "up");
     def.scale = rp_call_number(r, "scale");
+    def.turn = up->kind != 0 ? scene->up - (up->choice == 0 ? 1 : 2) : 0;
     def.resolution = resolution->number;
     def.repair = rp_call_boolean(r, "repair");
     const rp_result result = rp_shape_mesh(&def, &r->shape);

@@ -80,7 +80,9 @@ static const scene_key scene_keys[] = {
     {"dx", TAKES_NUMBER, "m", POSITIVE, .sentence = "Grid spacing: details smaller than a few of these are lost."},
     {"fps", TAKES_NUMBER, "1/s", POSITIVE, .otherwise = "24", .sentence = "Frames per second of simulated time."},
     {"frames", TAKES_INTEGER, NULL, CLOSED(1, 10000000), .sentence = "How many frames the run has."},
-    {"gravity", TAKES_VECTOR | TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t", .otherwise = "{0, -9.81, 0}",
+    {"up", TAKES_CHOICE, .choices = CHOICES("y", "z"), .otherwise = "\"y\"",
+     .sentence = "The axis that points up: gravity, axes of shapes, pictures, measurements and exports follow. In 2D only y."},
+    {"gravity", TAKES_VECTOR | TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t", .absent = "9.81 downwards",
      .sentence = "Constant, or a function of the time in seconds, for a box that tilts."},
     {"acceleration", TAKES_FUNCTION, "m/s^2", ANY, .arguments = "t, x, y, z", .absent = "none",
      .sentence = "Added to gravity, from place to place: a wind, a vortex. It is asked at every node in every step, which takes time."},
@@ -161,7 +163,7 @@ static const scene_key capsule_keys[] = {
 };
 
 #define AXIS(sentence_) \
-    {"axis", TAKES_VECTOR, NULL, ANY, .otherwise = "{0, 1, 0}", .sentence = sentence_ ", of any length but 0."}
+    {"axis", TAKES_VECTOR, NULL, ANY, .absent = "upwards", .sentence = sentence_ ", of any length but 0."}
 
 static const scene_key cylinder_keys[] = {
     {"base", TAKES_VECTOR, "m", ANY, .sentence = "Middle of the lower face."},
@@ -202,17 +204,17 @@ static const scene_key revolve_keys[] = {
 };
 
 static const scene_key height_field_keys[] = {
-    {"min", TAKES_VECTOR, "m", ANY, .sentence = "Least x and z, where the first heights are; y is the height of black."},
+    {"min", TAKES_VECTOR, "m", ANY, .sentence = "Least x and z; y is the height of black. Where z is up, y and z change places, here "
+                 "and below."},
     {"max", TAKES_VECTOR, "m", ANY,
-     .sentence = "Greatest x and z, where the last heights are; y is the height of white. For a function, the two y are "
-                 "not looked at."},
+     .sentence = "Greatest x and z; y is the height of white. For a function, the two heights are not looked at."},
     {"height", TAKES_FUNCTION, "m", .arguments = "x, z", .absent = "comes from `file`", .not_with = "file",
      .sentence = "Gives the height at a place, in 2D at x alone. It is asked when the scene is read."},
     {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "`dx` of the scene", .not_with = "file",
      .sentence = "Between the places where the function is asked, about."},
     {"file", TAKES_STRING, .absent = "comes from `height`", .not_with = "height spacing",
-     .sentence = "A grey PNG of 8 or 16 bits, in the folder of the scene: a height per pixel, x to the right and z "
-                 "down. In 2D, one that is one pixel high."},
+     .sentence = "A grey PNG of 8 or 16 bits, in the folder of the scene: a height per pixel, as seen from above, x to "
+                 "the right and z down (where z is up, y up). In 2D, one that is one pixel high."},
 };
 
 static const scene_key shapes_keys[] = {
@@ -250,6 +252,8 @@ static const scene_key move_keys[] = {
 static const scene_key mesh_keys[] = {
     {"file", TAKES_STRING, .sentence = "An OBJ, STL, PLY or glTF file, from the folder of the scene."},
     {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1", .sentence = "Metres in a unit of the file."},
+    {"up", TAKES_CHOICE, .choices = CHOICES("y", "z"), .absent = "that of the scene",
+     .sentence = "The axis that points up in the file; it is turned about x to where the scene has it."},
     {"resolution", TAKES_NUMBER, "m", POSITIVE, .absent = "`dx`",
      .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost."},
     {"repair", TAKES_BOOLEAN, .otherwise = "false",

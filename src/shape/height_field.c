@@ -33,6 +33,7 @@ typedef struct height_field {
     int count[2];           // columns, rows
     double *height;
     double most;
+    bool z_up; // see rp_height_field_def
     // level 0 has a span per cell, ring included; the last has one for all
     int levels;
     int blocks[MOST_LEVELS][2];
@@ -223,9 +224,10 @@ static double surface_at(const query *q, int column, int row)
                : c[3][1] + (1.0 - u) * (c[2][1] - c[3][1]) + (1.0 - v) * (c[1][1] - c[3][1]);
 }
 
-static double height_field_distance(const rp_shape *shape, const double x[3], double gradient[3])
+static double height_field_distance(const rp_shape *shape, const double at[3], double gradient[3])
 {
     const height_field *f = (const height_field *)shape;
+    const double x[3] = {at[0], f->z_up ? at[2] : at[1], f->z_up ? -at[1] : at[2]};
     query q = {.f = f, .x = {x[0], x[1], x[2]}, .best2 = INFINITY};
     const int column = cell_of(f, 0, x[0]), row = cell_of(f, 1, x[2]);
 
@@ -257,14 +259,20 @@ static double height_field_distance(const rp_shape *shape, const double x[3], do
     for (int a = 0; a < 3; a++) {
         gradient[a] = (on_surface ? q.normal[a] : n[a]) / length;
     }
+    if (f->z_up) {
+        const double up = gradient[1];
+        gradient[1] = -gradient[2];
+        gradient[2] = up;
+    }
     return sign * d;
 }
 
 static void height_field_bounds(const rp_shape *shape, double lower[3], double upper[3])
 {
+    const height_field *f = (const height_field *)shape;
     for (int a = 0; a < 3; a++) {
         lower[a] = -INFINITY;
-        upper[a] = a == 1 ? ((const height_field *)shape)->most : INFINITY;
+        upper[a] = a == (f->z_up ? 2 : 1) ? f->most : INFINITY;
     }
 }
 
@@ -418,6 +426,7 @@ rp_result rp_shape_height_field(const rp_height_field_def *def, rp_shape **shape
     RP_TRY(rp_shape_new(&class, sizeof(height_field), &made));
     height_field *f = (height_field *)made;
     const int count[2] = {def->columns, def->rows};
+    f->z_up = def->z_up;
     for (int a = 0; a < 2; a++) {
         f->count[a] = count[a];
         f->min[a] = def->min[a];

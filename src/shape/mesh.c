@@ -500,6 +500,9 @@ static rp_result check_def(const rp_mesh_def *def)
     if (!(def->scale > 0.0 && isfinite(def->scale))) {
         return rp_fail(RP_ERR_ARGUMENT, "mesh.scale: want > 0, got %g", def->scale);
     }
+    if (def->turn < -1 || def->turn > 1) {
+        return rp_fail(RP_ERR_ARGUMENT, "mesh.turn: want -1 to 1, got %d", def->turn);
+    }
     if (!(def->resolution > 0.0 && isfinite(def->resolution))) {
         return rp_fail(RP_ERR_ARGUMENT, "mesh.resolution: want > 0 m, got %g", def->resolution);
     }
@@ -594,8 +597,12 @@ static rp_result make_shape(const rp_mesh_def *def, field *f)
     const char *name = def->file != NULL ? def->file : "mesh";
     RP_TRY(def->file != NULL ? rp_mesh_read(def->file, mesh) : take_arrays(def, mesh));
     for (int32_t i = 0; i < mesh->places; i++) {
+        double *x = rp_mesh_place(mesh)[i];
+        const double y = x[1], z = x[2];
+        x[1] = def->turn == 0 ? y : -def->turn * z;
+        x[2] = def->turn == 0 ? z : def->turn * y;
         for (int a = 0; a < 3; a++) {
-            rp_mesh_place(mesh)[i][a] *= def->scale;
+            x[a] *= def->scale;
         }
     }
     RP_TRY(rp_mesh_close(mesh, name, def->repair));

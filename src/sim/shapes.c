@@ -119,6 +119,14 @@ static bounds scene_bounds(const rp_world *world)
 
 static double most3(double a, double b, double c) { return fmax(a, fmax(b, c)); }
 
+// z where gravity points along it at the start, else y.
+static int up_of(const rp_world *world)
+{
+    double g[3] = {0};
+    const bool known = rp_world_gravity(world, g) == RP_OK && world->def.dimension == 3;
+    return known && fabs(g[2]) > fmax(fabs(g[0]), fabs(g[1])) ? 2 : 1;
+}
+
 // The box in which a collider is drawn, in its own frame.
 static bounds box_of(const rp_world *world, const rp_collider *c, const bounds *scene)
 {
@@ -149,10 +157,11 @@ static bounds box_of(const rp_world *world, const rp_collider *c, const bounds *
     }
     // ground goes on beyond what lies on it; walls are as large as what they hold
     rp_shape_distance(c->shape, middle, g);
-    const bool ground = g[1] > 0.7;
+    const int up = up_of(world);
+    const bool ground = g[up] > 0.7;
     for (int a = 0; a < 3; a++) {
-        const double room = ground && (a != 1) ? size : a == 1 && !ground ? 0.1 * size : 0.0;
-        b.lower[a] -= a == 1 && !ground ? 0.0 : room;
+        const double room = ground && (a != up) ? size : a == up && !ground ? 0.1 * size : 0.0;
+        b.lower[a] -= a == up && !ground ? 0.0 : room;
         b.upper[a] += room;
     }
     return b;
@@ -192,16 +201,16 @@ static void file_name(const rp_world *world, int index, char out[64])
     snprintf(out, 64, clash || name[0] == '\0' ? "%s-%d.ply" : "%s.ply", name, index);
 }
 
-static rp_result write_ply(const char *path, const char *name, const rp_surface *s)
+static rp_result write_ply(const char *path, const char *name, int up, const rp_surface *s)
 {
     char header[512];
     const int length =
         snprintf(header, sizeof header,
-                 "ply\nformat binary_little_endian 1.0\ncomment collider %s, metres, y up\n"
+                 "ply\nformat binary_little_endian 1.0\ncomment collider %s, metres, %c up\n"
                  "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
                  "property float nx\nproperty float ny\nproperty float nz\n"
                  "element face %lld\nproperty list uchar uint vertex_indices\nend_header\n",
-                 name, (long long)s->vertices, (long long)s->triangles);
+                 name, "xyz"[up], (long long)s -> vertices, (long long)s -> triangles);
     enum { VERTEX = 6 * sizeof(float), FACE = 1 + 3 * sizeof(uint32_t) };
     const size_t size = (size_t)length + (size_t)s->vertices * VERTEX + (size_t)s->triangles * FACE;
     unsigned char *bytes = malloc(size), *at = bytes;
@@ -238,7 +247,8 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
     RP_TRY(found);
     file_name(world, index, file);
     snprintf(name, sizeof name, "shapes/%s", file);
-    const rp_result result = write_ply(rp_folder_path(folder, name, path), c->name, &surface);
+    const rp_result result =
+        write_ply(rp_folder_path(folder, name, path), c->name, up_of(world), &surface);
     rp_surface_free(&surface);
     json_array_append_new(list,
                           json_pack("{s:i, s:s, s:s, s:s, s:[f,f,f], s:b}", "collider", index,

@@ -233,11 +233,11 @@ static void make_scene(rp_watch *w)
         json_array_append_new(materials, rp_json_text(rp_record_material(w->record, i)->name));
     }
     rp_blob *meshes = pack_meshes(w->record, info.colliders, colliders);
-    json_t *json = json_pack("{s:s, s:I, s:o, s:o, s:i, s:f, s:o, s:o, s:o, s:o}", "type", "scene",
-                             "generation", (json_int_t)w->generation, "title",
-                             rp_json_text(info.title), "folder", rp_json_text(w->folder),
-                             "dimension", info.dimension, "fps", info.fps, "colliders", colliders,
-                             "materials", materials, "columns", list_columns(w), "ramp", ramp());
+    json_t *json = json_pack(
+        "{s:s, s:I, s:o, s:o, s:i, s:i, s:f, s:o, s:o, s:o, s:o}", "type", "scene", "generation",
+        (json_int_t)w->generation, "title", rp_json_text(info.title), "folder",
+        rp_json_text(w->folder), "dimension", info.dimension, "up", info.up, "fps", info.fps,
+        "colliders", colliders, "materials", materials, "columns", list_columns(w), "ramp", ramp());
     json_object_set(json, "params", params != NULL ? params : json_null());
     json_object_set_new(json, "camera",
                         info.has_camera

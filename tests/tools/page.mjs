@@ -524,6 +524,34 @@ const parts = {
     await end(server);
   },
 
+  async "z up: the same heap, turned, is seen as with y up"() {
+    const seen = [];
+    for (const up of ["y", "z"]) {
+      fs.writeFileSync(`up-${up}.lua`, `
+scene { title = "Up", up = "${up}", dx = 0.03, frames = 1 }
+local function at(x, y, z) if "${up}" == "z" then return {x, -z, y} end return {x, y, z} end
+particles { material = material.sand {}, shape = cylinder { base = at(0.1, 0.02, 0.2), radius = 0.15, height = 0.4 } }
+collider { shape = half_space { point = {0, 0, 0}, normal = at(0, 1, 0) } }
+camera { eye = at(1, 0.7, 1.5), look_at = at(0.1, 0.2, 0.2), fov = 30 }
+`);
+      assert.equal(spawnSync(repose, ["run", `up-${up}.lua`, "-o", `up-${up}`, "--quiet"]).status, 0);
+      const server = await view(`up-${up}`), page = await open(server.address);
+      await shown(page);
+      await settle(page);
+      await shot(page, `up-${up}`);
+      seen.push(await page.evaluate(z => [[0, 0, 0], [0.1, 0.4, 0.2], [0.3, 0, -0.4]].map(([x, y, w]) =>
+        repose.stage.project(z ? [x, -w, y] : [x, y, w])), up === "z"));
+      // and after a turn by hand
+      await page.evaluate(() => repose.stage.turn(100, 40));
+      seen.at(-1).push(await page.evaluate(z => repose.stage.project(z ? [0.1, -0.2, 0.4] : [0.1, 0.4, 0.2]), up === "z"));
+      assert.deepEqual(page.wrong, []);
+      await page.context().close();
+      await end(server);
+    }
+    seen[0].forEach((place, i) => place.forEach((x, k) => assert.ok(Math.abs(x - seen[1][i][k]) < 1, `${seen[0][i]} and ${seen[1][i]}`)));
+    assert.ok(seen[0][1][1] < seen[0][0][1] - 100, "the top is above");
+  },
+
   async "two dimensions, and a small window"() {
     fs.writeFileSync("flat.lua", 'scene { title = "Flat", dimension = 2, dx = 0.01, frames = 3 }\n' +
       'particles { material = material.sand {}, shape = box { min = {0, 0}, max = {0.3, 0.3} } }\n' +

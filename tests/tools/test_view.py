@@ -285,6 +285,20 @@ class Serves(Case):
         self.assertIn("not there", s.wait("trouble")["sentence"])
         self.end()
 
+    def test_which_way_is_up(self):
+        self.run_heap(frames=1)
+        s = self.page(self.view("out"))
+        self.assertEqual(s.wait("scene")["up"], 1)
+        self.end()
+        path = "out/scene.resolved.json"
+        with open(path, encoding="utf-8") as file:
+            scene = json.load(file)
+        scene["scene"]["up"] = "z"
+        self.write(path, json.dumps(scene))
+        s = self.page(self.view("out"))
+        self.assertEqual(s.wait("scene")["up"], 2)
+        self.end()
+
     def test_only_what_changed_is_sent(self):
         port = self.view(self.run_heap())
         s = self.page(port)

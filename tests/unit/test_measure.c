@@ -51,11 +51,17 @@ static void quantiles_are_those_of_a_ramp(void)
 
 // Catches areas of rings or slabs, a fit of the wrong side, a sign: the surface of a cone falls by
 // H / R per metre on every side, and its volume is in the columns.
-static void a_cone_has_its_slope(void)
+static void check_cone(bool z_up)
 {
     const double R = 0.5, H = 0.3, h = 0.02;
     rp_swarm swarm;
     CHECK_HELPER(make_cone(R, H, h, 400000, &swarm));
+    swarm.z_up = z_up;
+    for (int64_t i = 0; i < swarm.count && z_up; i++) {
+        const double y = swarm.x[i][1];
+        swarm.x[i][1] = -swarm.x[i][2];
+        swarm.x[i][2] = y;
+    }
     rp_bins bins = rp_swarm_bins(&swarm, RP_ALONG_RADIUS, zero, h);
     rp_column_height column[64];
     rp_slope s;
@@ -81,7 +87,19 @@ static void a_cone_has_its_slope(void)
     CHECK_OK(rp_swarm_bulk(&swarm, 0.0, &bulk));
     CHECK_NEAR(bulk.solid, M_PI * R * R * H / 3.0, 1e-9);
     CHECK(bulk.bulk > bulk.solid && bulk.bulk < 1.15 * bulk.solid);
+    double radius[24];
+    rp_roundness round;
+    CHECK_OK(rp_swarm_roundness(&swarm, zero, 0.97, 24, radius, &round));
+    CHECK(round.deviation < 0.02);
     rp_swarm_free(&swarm);
+}
+
+static void a_cone_has_its_slope(void)
+{
+    for (int z_up = 0; z_up < 2; z_up++) {
+        check_context("%s up", z_up ? "z" : "y");
+        CHECK_HELPER(check_cone(z_up));
+    }
 }
 
 // Catches sectors that are mixed up, and amplitudes that are wrong by a factor: discs that bulge by

@@ -211,6 +211,34 @@ static void a_cube_has_its_corners(void)
     rp_shape_release(box);
 }
 
+// A wedge that is 2 high, 1 wide and 3 deep, from files with either axis up.
+static void a_mesh_is_turned_as_its_file_wants(void)
+{
+    const double wedge[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
+    const int32_t side[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
+    static const double want[3][2][3] = {
+        {{0, 0, -2}, {1, 3, 0}}, {{0, 0, 0}, {1, 2, 3}}, {{0, -3, 0}, {1, 0, 2}}};
+    rp_mesh_def def = rp_default_mesh_def();
+    rp_shape *shape;
+    def.vertices = &wedge[0][0];
+    def.triangles = &side[0][0];
+    def.vertex_count = def.triangle_count = 4;
+    def.resolution = 0.25;
+    for (def.turn = -1; def.turn <= 1; def.turn++) {
+        double lower[3], upper[3];
+        check_context("turn %d", def.turn);
+        CHECK_OK(rp_shape_mesh(&def, &shape));
+        CHECK(rp_shape_bounds(shape, 3, lower, upper));
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(lower[a], want[def.turn + 1][0][a], 0.0);
+            CHECK_NEAR(upper[a], want[def.turn + 1][1][a], 0.0);
+        }
+        CHECK_NEAR(rp_shape_volume(shape, 3), 1.0, 1e-12);
+        rp_shape_release(shape);
+    }
+    CHECK_ERROR(rp_shape_mesh(&def, &shape), RP_ERR_ARGUMENT, "mesh.turn: want -1 to 1, got 2");
+}
+
 static void a_torus_has_a_hole(void)
 {
     const double big = 1.0, small = 0.4, h = 0.04;
@@ -706,8 +734,9 @@ static void a_hundred_thousand_triangles_take_their_time(void)
 }
 
 TEST_MAIN(TEST(a_ball_of_triangles_is_a_ball), TEST(a_cube_has_its_corners),
-          TEST(a_torus_has_a_hole), TEST(a_shell_is_hollow), TEST(a_mesh_can_be_filled),
-          TEST(threads_do_not_matter), TEST(an_open_box_is_refused_and_repaired),
-          TEST(faults_have_names), TEST(a_mangled_ball_is_mended),
-          TEST(defs_that_make_no_mesh_are_refused), TEST(files_of_all_kinds_are_read),
-          TEST(hostile_files_are_refused), TEST(a_hundred_thousand_triangles_take_their_time))
+          TEST(a_mesh_is_turned_as_its_file_wants), TEST(a_torus_has_a_hole),
+          TEST(a_shell_is_hollow), TEST(a_mesh_can_be_filled), TEST(threads_do_not_matter),
+          TEST(an_open_box_is_refused_and_repaired), TEST(faults_have_names),
+          TEST(a_mangled_ball_is_mended), TEST(defs_that_make_no_mesh_are_refused),
+          TEST(files_of_all_kinds_are_read), TEST(hostile_files_are_refused),
+          TEST(a_hundred_thousand_triangles_take_their_time))

@@ -25,6 +25,9 @@ static void materials_are_as_the_scene_said(void)
                   "{\"word\": \"material.elastic\", \"poisson\": 0.1, \"color\": [0.1, 0.2, 1]}]}",
                   &record));
     rp_record_get_info(record, &info);
+    CHECK_EQUAL(info.up, 1);
+    CHECK_EQUAL(rp_record_up(folder.path), 1);
+    CHECK_EQUAL(rp_record_up("/nowhere"), 1);
     CHECK_EQUAL(info.materials, 2);
     CHECK_EQUAL(rp_record_material(record, 0)->kind, RP_SAND);
     CHECK_EQUAL(rp_record_material(record, 1)->kind, RP_ELASTIC);
@@ -33,6 +36,11 @@ static void materials_are_as_the_scene_said(void)
     CHECK_NEAR(rp_record_material(record, 1)->poisson, 0.1, 0.0);
     CHECK(!rp_record_material_color(record, 0, rgb) && rp_record_material_color(record, 1, rgb));
     CHECK_NEAR(rgb[1], 0.2, 0.0);
+    rp_record_close(record);
+    CHECK_OK(open_with(&folder, "{\"scene\": {\"up\": \"z\"}}", &record));
+    rp_record_get_info(record, &info);
+    CHECK_EQUAL(info.up, 2);
+    CHECK_EQUAL(rp_record_up(folder.path), 2);
     rp_record_close(record);
     test_folder_remove(&folder);
 }

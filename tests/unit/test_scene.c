@@ -309,6 +309,152 @@ static void refuse_all(const mistake *mistakes, size_t count)
     }
 }
 
+// ---- which way is up ----
+
+static double number_at(const json_t *list, size_t index)
+{
+    return json_number_value(json_array_get(list, index));
+}
+
+static void up_is_what_the_scene_says(void)
+{
+    static const char rest[] =
+        "collider { shape = cylinder { base = {0,0,0}, radius = 1, height = 1 } }\n"
+        "collider { shape = cone { base = {0,0,0}, radius = 1, height = 1, axis = {1,0,0} } }\n";
+    for (size_t z = 0; z < 2; z++) {
+        char text[512];
+        rp_scene_info info;
+        snprintf(text, sizeof text, "scene { dx = 0.1, frames = 1%s }\n%s", z ? ", up = 'z'" : "",
+                 rest);
+        check_context("%s", text);
+        rp_scene *scene = scene_of(text);
+        rp_scene_get_info(scene, &info);
+        CHECK_EQUAL(info.up, 1 + (int)z);
+        rp_scene_free(scene);
+        json_t *r = resolved(text);
+        const json_t *gravity = at(r, "scene", 0, "gravity");
+        const json_t *left_out =
+            json_object_get(json_object_get(at(r, "colliders", 0, "shape"), "cylinder"), "axis");
+        const json_t *given =
+            json_object_get(json_object_get(at(r, "colliders", 1, "shape"), "cone"), "axis");
+        for (size_t a = 0; a < 3; a++) {
+            CHECK_NEAR(number_at(gravity, a), a == 1 + z ? -9.81 : 0.0, 0.0);
+            CHECK_NEAR(number_at(left_out, a), a == 1 + z ? 1.0 : 0.0, 0.0);
+            CHECK_NEAR(number_at(given, a), a == 0 ? 1.0 : 0.0, 0.0);
+        }
+        json_decref(r);
+    }
+    // what is said counts, and a slice has no z
+    json_t *r = resolved("scene { dx = 0.1, frames = 1, up = 'z', gravity = {1,2,-3} }");
+    CHECK_NEAR(number_at(at(r, "scene", 0, "gravity"), 1), 2.0, 0.0);
+    json_decref(r);
+    CHECK_ERROR(load("scene { dx = 0.1, frames = 1, dimension = 2, up = 'z' }"), RP_ERR_ARGUMENT,
+                "test.lua:1: scene.up: want \"y\" in 2D, got 'z'");
+    CHECK_ERROR(load("scene { dx = 0.1, frames = 1, up = 'z' }\n"
+                     "collider { shape = height_field { min = {0,0,0}, max = {1,1,1}, height = "
+                     "function(x, y) return y > 0.5 and 0/0 or 1 end } }"),
+                RP_ERR_ARGUMENT, "height of height_field at x = 0 m, y = 1 m: result");
+}
+
+static char warnings[2048];
+
+static void gather(rp_log_level level, const char *message, void *context)
+{
+    (void)context;
+    if (level == RP_LOG_WARNING) {
+        strncat(warnings, message, sizeof warnings - strlen(warnings) - 1);
+    }
+}
+
+// Scenes that are taken at their word, with a doubt; and others that only look alike.
+static void what_is_hardly_meant_is_doubted(void)
+{
+#define GRAINS                                                                                     \
+    "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n"
+#define FACING(n) "collider { shape = half_space { point = {0,0,0}, normal = {" n "} } }\n"
+    static const struct {
+        const char *text, *doubt; // NULL: none
+    } cases[] = {
+        // radians
+        {START "particles { material = material.sand { friction_angle = 0.6 }, shape = " BALL " }",
+         "test.lua:2: material.sand.friction_angle: 0.6 degrees; that looks like radians, which "
+         "would be 34.38 degrees (math.deg converts)"},
+        {START "particles { material = material.sand { friction_angle = 0 }, shape = " BALL " }",
+         NULL},
+        {START "particles { material = material.sand { friction_angle = 5 }, shape = " BALL " }",
+         NULL},
+        {START "camera { eye = {0,0,1}, look_at = {0,0,0}, fov = 0.7 }",
+         "camera.fov: 0.7 degrees; that looks like radians, which would be 40.11 degrees"},
+        {START "camera { eye = {0,0,1}, look_at = {0,0,0}, fov = 4 }", NULL},
+        {START "collider { shape = move(" BALL ", { rotation = { angle = math.rad(30) } }) }",
+         "move.place.rotation.angle: 0.5236 degrees; that looks like radians, which would be 30 "
+         "degrees"},
+        {START "collider { shape = move(" BALL ", { rotation = { angle = -math.rad(7) } }) }",
+         "which would be -7 degrees"},
+        {START "collider { shape = move(" BALL ", { rotation = { angle = 1.57 } }) }",
+         "which would be 89.95 degrees"},
+        {START "collider { shape = move(" BALL ", { rotation = { angle = 0.5 } }) }", NULL},
+        {START "collider { shape = move(" BALL ", { rotation = { angle = 90 } }) }", NULL},
+        {START "collider { shape = " BALL ", spin = { rate = 2 * math.pi } }",
+         "collider.spin.rate: 6.283 degrees/s; that looks like radians, which would be 360 "
+         "degrees/s"},
+        {START "collider { shape = " BALL ", spin = { rate = 6 } }", NULL},
+        {START "collider { shape = " BALL
+               ", keys = { { time = 0 }, { time = 1, rotation = { angle = "
+               "math.pi } } } }",
+         "collider.keys.rotation.angle: 3.142 degrees"},
+        {START "collider { shape = " BALL ", motion = function(t) return { rotation = { angle = "
+               "math.sin(9 * t) } } end }",
+         "collider.motion: it turns by no more than 0.986 degrees in the whole run"},
+        {START "collider { shape = " BALL ", motion = function(t) return { rotation = { angle = "
+               "30 * math.sin(t) } } end }",
+         NULL},
+        {START "collider { shape = " BALL
+               ", motion = function(t) return { position = {t,0,0} } end }",
+         NULL},
+        // which way is up
+        {"scene { dx = 0.1, frames = 1, gravity = {0, 0, -9.81} }\n" GRAINS FACING("0,0,1"),
+         "test.lua:1: scene.gravity: it points along z, and y is up in this scene: say scene { up "
+         "= \"z\" }, or pictures and measurements lie on their side"},
+        {"scene { dx = 0.1, frames = 1, gravity = {0, 0, -9.81}, up = 'z' }\n" GRAINS FACING(
+             "0,0,1"),
+         NULL},
+        {"scene { dx = 0.1, frames = 1, gravity = {0, -9.81, 0}, up = 'z' }\n" GRAINS FACING(
+             "0,1,0"),
+         "it points along y, and z is up in this scene: say scene { up = \"y\" }"},
+        {"scene { dx = 0.1, frames = 1, gravity = {5, -8, 0} }\n" GRAINS FACING("0,1,0"), NULL},
+        {"scene { dx = 0.1, frames = 1, gravity = {0, 0, 0} }\n" GRAINS, NULL},
+        {START GRAINS FACING("0,0,1"),
+         "test.lua:3: collider.shape: it looks like a floor where z is up, and gravity points "
+         "along y: say scene { up = \"z\" } if that is meant"},
+        {START GRAINS "collider { shape = box { min = {-2,-2,-0.2}, max = {3,3,0} } }\n",
+         "it looks like a floor where z is up"},
+        {"scene { dx = 0.1, frames = 1, up = 'z' }\n" GRAINS FACING("0,0,1"), NULL},
+        // a wall behind the sand, and a floor of any kind
+        {START GRAINS FACING("0,0,1") FACING("0,1,0"), NULL},
+        {START GRAINS FACING("0,0,1") FACING("1,1,0"), NULL},
+        {START GRAINS FACING(
+             "0,0,1") "collider { shape = box { min = {-2,-1,-2}, max = {3,0,3} } }\n",
+         NULL},
+        {START GRAINS FACING(
+             "0,0,1") "collider { shape = invert(box { min = {0,0,0}, max = {1,2,1} }) }\n",
+         NULL},
+        {START GRAINS FACING("0,0,-1"), NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        check_context("%s", cases[i].text);
+        warnings[0] = '\0';
+        rp_set_log_hook(gather, NULL);
+        const rp_result result = load(cases[i].text);
+        rp_set_log_hook(NULL, NULL);
+        CHECK_OK(result);
+        if (cases[i].doubt == NULL ? warnings[0] != '\0'
+                                   : strstr(warnings, cases[i].doubt) == NULL) {
+            check_record(__FILE__, __LINE__, "warned: '%s'", warnings);
+        }
+    }
+}
+
 // ---- words of other tools ----
 
 // Calls visit(word) for every word and every form inside one.
@@ -1164,7 +1310,8 @@ static void a_function_may_fail_in_the_middle_of_a_run(void)
 TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(every_key_refuses_other_types), TEST(every_number_refuses_what_is_out_of_its_range),
           TEST(a_misspelt_key_is_answered_with_the_right_one), TEST(a_required_key_is_asked_for),
-          TEST(defaults_are_those_of_the_library), TEST(every_foreign_name_leads_somewhere),
+          TEST(defaults_are_those_of_the_library), TEST(up_is_what_the_scene_says),
+          TEST(what_is_hardly_meant_is_doubted), TEST(every_foreign_name_leads_somewhere),
           TEST(words_of_other_tools_are_understood), TEST(mistakes_are_named_with_their_line),
           TEST(a_missing_file_is_named), TEST(a_mesh_is_found_beside_its_scene),
           TEST(another_method_is_checked_too), TEST(frames_keep_the_columns_that_output_lists),

@@ -501,6 +501,37 @@ static void profiles_that_make_no_sense_are_refused(void)
     rp_shape_release(shape);
 }
 
+// The same landscape, turned as a whole: bit for bit the same distances.
+static void a_height_field_may_have_z_up(void)
+{
+    const double heights[6] = {0.1, 0.4, 0.2, 0.3, 0.0, 0.25};
+    rp_height_field_def def = rp_default_height_field_def();
+    rp_shape *shape[2];
+    double lower[3], upper[3];
+    uint64_t random = 3;
+    def.max[0] = 1.0;
+    def.max[1] = 0.5;
+    def.height = heights;
+    def.columns = 3;
+    def.rows = 2;
+    CHECK_OK(rp_shape_height_field(&def, &shape[0]));
+    def.z_up = true;
+    CHECK_OK(rp_shape_height_field(&def, &shape[1]));
+    for (int k = 0; k < 1000; k++) {
+        double n[2][3];
+        const double x[3] = {test_uniform(&random) * 2 - 0.5, test_uniform(&random) - 0.2,
+                             test_uniform(&random) * 2 - 0.5};
+        const double turned[3] = {x[0], -x[2], x[1]};
+        CHECK_NEAR(rp_shape_distance(shape[1], turned, n[1]), rp_shape_distance(shape[0], x, n[0]),
+                   0.0);
+        CHECK(n[1][0] == n[0][0] && n[1][1] == -n[0][2] && n[1][2] == n[0][1]);
+    }
+    CHECK(!rp_shape_bounds(shape[1], 3, lower, upper));
+    CHECK(upper[2] == 0.4 && isinf(upper[1]));
+    rp_shape_release(shape[0]);
+    rp_shape_release(shape[1]);
+}
+
 static void height_fields_that_make_no_sense_are_refused(void)
 {
     double heights[4] = {0.0, 1.0, 2.0, NAN};
@@ -532,5 +563,5 @@ TEST_MAIN(TEST(the_inside_is_where_it_should_be), TEST(distance_and_gradient_lea
           TEST(ellipsoids_may_be_extreme), TEST(a_box_may_be_open),
           TEST(a_cut_with_the_plane_is_a_shape_in_2d), TEST(a_shell_follows_its_profile),
           TEST(corners_become_round), TEST(what_is_no_shape_is_refused),
-          TEST(profiles_that_make_no_sense_are_refused),
+          TEST(profiles_that_make_no_sense_are_refused), TEST(a_height_field_may_have_z_up),
           TEST(height_fields_that_make_no_sense_are_refused))

@@ -529,6 +529,7 @@ const link = new Link({
     if (other) { bounds.low = null; state.view_pending = true; }
     if (stage.gl) stage.set_scene(message, data, offset);
     plots.flat = message.dimension === 2;
+    stage.z_up = message.up === 2;
     fill_colors();
     if (anew || !$("params").children.length) fill_params();
     if (state.shown) show_colors(state.shown.colors);

@@ -170,6 +170,7 @@ export class Stage {
     this.canvas = canvas;
     this.gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
     this.camera = { target: [0, 0, 0], yaw: 0.4, pitch: 0.3, distance: 1, fov: 0.52 };
+    this.z_up = false; // yaw and pitch are about the axis that points up
     this.middle = [0, 0, 0];
     this.frame = null;        // the message that is shown
     this.meshes = [];
@@ -337,7 +338,7 @@ export class Stage {
   // ---- the camera ----
 
   look_from(eye, at, fov) {
-    const c = this.camera, d = sub(eye, at);
+    const c = this.camera, e = sub(eye, at), d = this.z_up ? [e[0], e[2], -e[1]] : e;
     c.target = [...at];
     c.distance = Math.max(length(d), 1e-9);
     c.yaw = Math.atan2(d[0], d[2]);
@@ -359,8 +360,9 @@ export class Stage {
   axes() {
     const { yaw, pitch } = this.camera;
     const back = [Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch), Math.cos(yaw) * Math.cos(pitch)];
-    const right = [Math.cos(yaw), 0, -Math.sin(yaw)];
-    return { back, right, up: cross(back, right) };
+    const right = [Math.cos(yaw), 0, -Math.sin(yaw)], up = cross(back, right);
+    const turn = v => this.z_up ? [v[0], -v[2], v[1]] : v;
+    return { back: turn(back), right: turn(right), up: turn(up) };
   }
 
   eye() { return add(this.camera.target, this.axes().back, this.camera.distance); }
