@@ -260,6 +260,14 @@ static json_t *describe_files(const job *j)
     return files;
 }
 
+static void free_files(rp_run_file *list, int count)
+{
+    for (int i = 2; i < count; i++) {
+        free((char *)(uintptr_t)list[i].name);
+    }
+    free(list);
+}
+
 // The script, what it means, and copies of the files that it reads, each once. @return how many; -1
 // without memory
 static int list_files(const job *j, rp_run_file **out)
@@ -285,6 +293,7 @@ static int list_files(const job *j, rp_run_file **out)
         }
         char *kept = !known ? strdup(name) : NULL;
         if (!known && kept == NULL) {
+            free_files(list, count);
             return -1;
         }
         if (!known) {
@@ -292,14 +301,6 @@ static int list_files(const job *j, rp_run_file **out)
         }
     }
     return count;
-}
-
-static void free_files(rp_run_file *list, int count)
-{
-    for (int i = 2; i < count; i++) {
-        free((char *)(uintptr_t)list[i].name);
-    }
-    free(list);
 }
 
 // What rp_run_about() will say of this run.

@@ -26,9 +26,9 @@ typedef struct rp_record_info {
 /// @return RP_ERR_FILE when the folder holds no run
 RP_API rp_result rp_record_open(const char *folder, rp_record **record);
 RP_API void rp_record_close(rp_record *record);
-/// The axis that points up in the run of a folder, without reading more of it; 1 where nothing
-/// says.
-RP_API int rp_record_up(const char *folder);
+/// The axis that points up in the run of a folder, or in that which a frame lies in, without reading
+/// more of it; 1 where nothing says.
+RP_API int rp_record_up(const char *path);
 RP_API void rp_record_get_info(const rp_record *record, rp_record_info *out);
 
 /// Where a frame is. @return false when the folder has no such frame

@@ -436,6 +436,16 @@ static bool find_column(const rp_reader *r, const char *name, value *v)
     return dot == NULL || v->comp >= 0;
 }
 
+static int up_of(const rp_reader *r)
+{
+    rp_record_info info;
+    if (r->record == NULL) {
+        return rp_record_up(r->frame->path);
+    }
+    rp_record_get_info(r->record, &info);
+    return info.up;
+}
+
 static bool find_value(const rp_reader *r, const char *name, value *v)
 {
     static const struct {
@@ -453,11 +463,7 @@ static bool find_value(const rp_reader *r, const char *name, value *v)
         if (strcmp(words[i].name, name) == 0) {
             *v = words[i].value;
             if (words[i].column != NULL) {
-                rp_record_info info = {.up = 1};
-                if (r->record != NULL) {
-                    rp_record_get_info(r->record, &info);
-                }
-                const bool z = info.up == 2 && strcmp(name, "height") == 0;
+                const bool z = strcmp(name, "height") == 0 && up_of(r) == 2;
                 find_column(r, z ? "position.z" : words[i].column,
                             v); // rp_reader_need() tells when it is not there
             }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const double DEGREE = 3.14159265358979323846 / 180.0;
@@ -327,9 +328,22 @@ rp_result rp_record_open(const char *folder, rp_record **out)
     return RP_OK;
 }
 
-int rp_record_up(const char *folder)
+int rp_record_up(const char *path)
 {
-    const rp_record r = {.folder = {.path = (char *)(uintptr_t)folder, .lock = -1}};
+    static const char frames[] = "/frames";
+    struct stat about;
+    char folder[RP_PATH];
+    snprintf(folder, sizeof folder, "%s%.4000s", path[0] == '/' ? "" : "./", path);
+    if (stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
+        // FOLDER/frames/NAME
+        *strrchr(folder, '/') = '\0';
+        const size_t length = strlen(folder), end = sizeof frames - 1;
+        if (length <= end || strcmp(folder + length - end, frames) != 0) {
+            return 1;
+        }
+        folder[length - end] = '\0';
+    }
+    const rp_record r = {.folder = {.path = folder, .lock = -1}};
     json_t *scene;
     const int up = load(&r, "scene.resolved.json", false, &scene) == RP_OK ? up_of(scene) : 1;
     json_decref(scene);

@@ -153,6 +153,7 @@ static void take_camera(rp_render *render)
     rp_render_def *def = &render->def;
     rp_record_info info;
     if (render->record == NULL) {
+        def->z_up = def->z_up || rp_record_up(render->path) == 2;
         return;
     }
     rp_record_get_info(render->record, &info);
