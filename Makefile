@@ -9,7 +9,7 @@ PRESETS := release scalar clang debug asan-wide tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
-	libassimp-dev libembree-dev libwebsockets-dev
+	libembree-dev libwebsockets-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
 
@@ -91,12 +91,13 @@ faults: deps-test ## seed faults one by one and see which test catches each; tak
 	@tests/faults/run.py --jobs $(JOBS)
 
 SECONDS ?= 600
-fuzz: deps ## throw wrong scenes, frames and messages at their readers, SECONDS= each (600)
+fuzz: deps ## throw wrong scenes, frames, messages and meshes at their readers, SECONDS= each (600)
 	@$(call configure,release)
 	@$(call build,release,test_support repose)
 	@tests/fuzz/run scene $(SECONDS)
 	@tests/fuzz/run frame $(SECONDS)
 	@tests/fuzz/run view $(SECONDS)
+	@tests/fuzz/run mesh $(SECONDS)
 
 coverage: deps ## which lines of src/ the tests reach
 	@$(start)

@@ -4,7 +4,8 @@
 #include "say.h"
 #include "scenes.h"
 
-#include <errno.h>
+#include <repose/file.h>
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +35,9 @@ static void print_scene_params(const char *path)
 static void print_scene(const scene_file *scene)
 {
     char line[512] = "";
-    FILE *file = fopen(scene->path, "r");
-    if (file == NULL) {
-        printf("  %-18s cannot be read: %s\n", scene->name, strerror(errno));
+    FILE *file;
+    if (rp_file_open(scene->path, &file) != RP_OK) {
+        printf("  %-18s%s\n", scene->name, rp_last_error());
         return;
     }
     const bool comment = fgets(line, sizeof line, file) != NULL && strncmp(line, "--", 2) == 0;

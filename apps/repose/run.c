@@ -5,6 +5,8 @@
 #include "say.h"
 #include "setup.h"
 
+#include <repose/file.h>
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -105,8 +107,8 @@ static int read_options(job *j)
 
 static bool same_file(const char *a, const char *b)
 {
-    FILE *one = fopen(a, "rbe"), *two = fopen(b, "rbe");
-    bool same = one != NULL && two != NULL;
+    FILE *one = NULL, *two = NULL;
+    bool same = rp_file_open(a, &one) == RP_OK && rp_file_open(b, &two) == RP_OK;
     for (int c = 0; same && c != EOF;) {
         c = getc(one);
         same = c == getc(two);

@@ -10,6 +10,8 @@
 
 #include "base.h"
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,6 +34,15 @@ RP_API rp_result rp_file_end(rp_file *file, rp_result result);
 
 /// A whole small file in one go.
 RP_API rp_result rp_file_write_all(const char *path, const void *bytes, size_t size);
+
+/// Open a file that somebody named, to be read. What is no ordinary file is refused: a pipe may
+/// never answer, and a device never end.
+RP_API rp_result rp_file_open(const char *path, FILE **file);
+
+/// All of such a file, with a 0 behind its end.
+/// @param most how many bytes are still reasonable; one that has more is refused
+/// @param[out] data to be freed with free(); NULL on failure
+RP_API rp_result rp_file_read_all(const char *path, size_t most, char **data, size_t *size);
 
 /// "cannot write PATH: No space left on device"
 RP_API rp_result rp_file_cannot(const char *verb, const char *path, int error);

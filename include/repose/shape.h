@@ -103,12 +103,17 @@ RP_API rp_result rp_shape_invert(const rp_shape *other, rp_shape **shape);
 RP_API rp_result rp_shape_move(const rp_shape *other, const double position[3],
                                const double rotation[4], double scale, rp_shape **shape);
 
+/// Told of a file that another one names, which lies in the same folder; a failure is passed on.
+typedef rp_result (*rp_mesh_uses)(void *context, const char *name);
+
 /// A closed surface of triangles, only in 3D: from a file, or from arrays. It is turned into a
 /// field of distances, exact at nodes `resolution` apart near the surface and interpolated in
 /// between; farther away than a few cells distances are safe: never too large, and with the right
 /// sign.
 typedef struct rp_mesh_def {
-    const char *file;         ///< OBJ, STL, PLY or glTF; NULL: from the arrays
+    const char *file;         ///< OBJ, STL, PLY or glTF 2.0; NULL: from the arrays
+    rp_mesh_uses uses;        ///< told of every other file that the file names; NULL: nobody
+    void *context;            ///< of `uses`
     const double *vertices;   ///< [vertex_count][3]
     const int32_t *triangles; ///< [triangle_count][3] vertices, counter-clockwise from outside
     int64_t vertex_count, triangle_count;

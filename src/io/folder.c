@@ -303,37 +303,7 @@ rp_result rp_folder_clear(const rp_folder *folder)
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size)
 {
     char path[RP_PATH];
-    *data = NULL;
-    *size = 0;
-    FILE *file = fopen(rp_folder_path(folder, name, path), "rb");
-    if (file == NULL) {
-        return rp_file_cannot("read", path, errno);
-    }
-    rp_result result = RP_OK;
-    size_t room = 0, got = 1;
-    while (got > 0 && result == RP_OK) {
-        if (*size + 1 >= room) {
-            room = 2 * room + 4096;
-            char *more = realloc(*data, room);
-            if (more == NULL) {
-                result = rp_fail(RP_ERR_MEMORY, "out of memory: %zu bytes of %s", room, path);
-                break;
-            }
-            *data = more;
-        }
-        got = fread(*data + *size, 1, room - 1 - *size, file);
-        *size += got;
-        (*data)[*size] = '\0';
-    }
-    if (result == RP_OK && ferror(file)) {
-        result = rp_file_cannot("read", path, errno);
-    }
-    fclose(file);
-    if (result != RP_OK) {
-        free(*data);
-        *data = NULL;
-    }
-    return result;
+    return rp_file_read_all(rp_folder_path(folder, name, path), SIZE_MAX, data, size);
 }
 
 // ---- where to go on ----

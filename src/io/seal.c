@@ -113,12 +113,11 @@ rp_result rp_seal_check(int fd, const char *path, uint64_t *bytes)
 rp_result rp_checksum_file(const char *path, uint64_t *checksum)
 {
     uint64_t bytes = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return rp_file_cannot("read", path, errno);
-    }
+    FILE *file;
+    RP_TRY(rp_file_open(path, &file));
+    const int fd = fileno(file);
     rp_result result = size_of(fd, path, &bytes);
     result = result == RP_OK ? checksum_of(fd, path, bytes, checksum) : result;
-    close(fd);
+    fclose(file);
     return result;
 }

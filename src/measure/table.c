@@ -1,6 +1,7 @@
 #include "measure/table.h"
 
-#include <errno.h>
+#include "repose/file.h"
+
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,38 +75,6 @@ double *rp_measured_add_row(rp_measured *table)
 
 // ---- files ----
 
-static char *whole_file(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t size = 0, room = 0;
-    if (file == NULL) {
-        rp_fail(RP_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
-        return NULL;
-    }
-    do {
-        if (size + 1 >= room) {
-            char *more = realloc(text, room = 2 * room + 65536);
-            if (more == NULL) {
-                free(text);
-                fclose(file);
-                return no_memory();
-            }
-            text = more;
-        }
-        size += fread(text + size, 1, room - 1 - size, file);
-    } while (!feof(file) && !ferror(file));
-    if (ferror(file)) {
-        rp_fail(RP_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
-        free(text);
-        text = NULL;
-    } else {
-        text[size] = '\0';
-    }
-    fclose(file);
-    return text;
-}
-
 // The fields of a line that begins at *at; commas become ends. @return how many, or -1 for a line
 // that is torn
 static int split(char **at, char *field[64])
@@ -177,10 +146,10 @@ rp_result rp_csv_read(const char *folder, const char *file, int64_t first, int64
     char path[4096], *field[64];
     *out = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    char *text = whole_file(path), *at = text;
-    if (text == NULL) {
-        return RP_ERR_FILE;
-    }
+    char *text;
+    size_t size;
+    RP_TRY(rp_file_read_all(path, SIZE_MAX, &text, &size));
+    char *at = text;
     const int fields = split(&at, field);
     rp_measured *table = fields > 0 ? rp_measured_make("") : NULL;
     rp_result result = fields > 0 ? (table != NULL ? RP_OK : RP_ERR_MEMORY)

@@ -1,10 +1,10 @@
 // From a script to the list of what it said.
+#include "repose/file.h"
 #include "repose/nearest.h"
 #include "scene/read.h"
 #include "scene/sandbox.h"
 #include "scene/scene.h"
 
-#include <errno.h>
 #include <lauxlib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,52 +334,22 @@ static rp_result no_memory(const char *path)
     return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", path);
 }
 
-static rp_result read_text(rp_scene *scene, FILE *file)
-{
-    scene->text = malloc(LONGEST_TEXT + 1);
-    if (scene->text == NULL) {
-        return no_memory(scene->path);
-    }
-    scene->text_size = fread(scene->text, 1, LONGEST_TEXT + 1, file);
-    if (ferror(file)) {
-        return rp_fail(RP_ERR_FILE, "%s: cannot be read: %s", scene->path, strerror(errno));
-    }
-    return RP_OK;
-}
-
-static rp_result read_file(rp_scene *scene)
-{
-    FILE *file = fopen(scene->path, "rb");
-    if (file == NULL) {
-        return rp_fail(RP_ERR_FILE, "%s: cannot be opened: %s", scene->path, strerror(errno));
-    }
-    const rp_result result = read_text(scene, file);
-    fclose(file);
-    return result;
-}
-
 static rp_result take_text(rp_scene *scene, const rp_scene_def *def)
 {
     if (def->text == NULL) {
-        const rp_result result = read_file(scene);
-        if (result != RP_OK) {
-            return result;
-        }
-    } else if (def->text_size <= LONGEST_TEXT) {
-        scene->text = malloc(def->text_size + 1);
-        if (scene->text == NULL) {
-            return no_memory(scene->path);
-        }
-        memcpy(scene->text, def->text, def->text_size);
-        scene->text_size = def->text_size;
-    } else {
-        scene->text_size = def->text_size;
+        return rp_file_read_all(scene->path, LONGEST_TEXT, &scene->text, &scene->text_size);
     }
-    if (scene->text_size > LONGEST_TEXT) {
-        return rp_fail(RP_ERR_ARGUMENT, "%s: want a script of at most %d MiB, got more",
-                       scene->path, LONGEST_TEXT >> 20);
+    if (def->text_size > LONGEST_TEXT) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want at most %d bytes, got more", scene->path,
+                       LONGEST_TEXT);
     }
-    scene->text[scene->text_size] = '\0';
+    scene->text = malloc(def->text_size + 1);
+    if (scene->text == NULL) {
+        return no_memory(scene->path);
+    }
+    memcpy(scene->text, def->text, def->text_size);
+    scene->text[def->text_size] = '\0';
+    scene->text_size = def->text_size;
     return RP_OK;
 }
 

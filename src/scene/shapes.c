@@ -2,12 +2,10 @@
 // than in 3D, and some are as fine as the grid.
 #include "scene/scene.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define DEGREE (3.14159265358979323846 / 180.0)
 
@@ -216,32 +214,27 @@ static rp_result make_height_field(rp_scene *scene, scene_call *r)
     return result;
 }
 
+typedef struct gltf_file {
+    rp_scene *scene;
+    const char *name;
+} gltf_file;
+
 // A glTF file names others that hold its numbers. They count as read, too.
-static rp_result take_buffers(rp_scene *scene, const char *file)
+static rp_result take_beside(void *context, const char *name)
 {
-    const char *path = scene->file[scene->files - 1].path, *dot = strrchr(path, '.');
-    json_t *root = dot != NULL && strcasecmp(dot, ".gltf") == 0
-                       ? json_load_file(path, JSON_REJECT_DUPLICATES, NULL)
-                       : NULL;
-    const char *slash = strrchr(file, '/');
-    rp_result result = RP_OK;
-    size_t i;
-    json_t *buffer;
-    json_array_foreach(json_object_get(root, "buffers"), i, buffer)
-    {
-        const char *uri = json_string_value(json_object_get(buffer, "uri"));
-        if (uri == NULL || strncmp(uri, "data:", 5) == 0) {
-            continue;
-        }
-        char name[1024];
-        snprintf(name, sizeof name, "%.*s%s", slash != NULL ? (int)(slash + 1 - file) : 0, file,
-                 uri);
-        if (rp_scene_take_file(scene, name) == NULL) {
-            result = RP_ERR_MEMORY;
-        }
+    const gltf_file *mesh = context;
+    const char *slash = strrchr(mesh->name, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash + 1 - mesh->name) : 0;
+    char *path = malloc(folder + strlen(name) + 1);
+    const char *taken = NULL;
+    if (path != NULL) {
+        memcpy(path, mesh->name, folder);
+        strcpy(path + folder, name);
+        taken = rp_scene_take_file(mesh->scene, path);
     }
-    json_decref(root);
-    return result;
+    free(path);
+    return taken != NULL ? RP_OK
+                         : rp_fail(RP_ERR_MEMORY, "%s: no memory for its files", mesh->name);
 }
 
 static rp_result make_mesh(rp_scene *scene, scene_call *r)
@@ -264,8 +257,9 @@ static rp_result make_mesh(rp_scene *scene, scene_call *r)
     def.turn = up->kind != 0 ? scene->up - (up->choice == 0 ? 1 : 2) : 0;
     def.resolution = resolution->number;
     def.repair = rp_call_boolean(r, "repair");
-    const rp_result result = rp_shape_mesh(&def, &r->shape);
-    return result == RP_OK ? take_buffers(scene, rp_call_text(r, "file")) : result;
+    def.uses = take_beside;
+    def.context = &(gltf_file){scene, rp_call_text(r, "file")};
+    return rp_shape_mesh(&def, &r->shape);
 }
 
 // Operators: what they take was made before them

@@ -1,13 +1,12 @@
 // Numbers from a grey picture, for height fields.
 #include "base/result.h"
+#include "repose/file.h"
 #include "repose/shape.h"
 
-#include <errno.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_PIXELS = 1 << 24 };
 
@@ -103,10 +102,8 @@ rp_result rp_read_grey_png(const char *path, double **values, int *columns, int 
         return rp_fail(RP_ERR_MEMORY, "%s: no memory for the picture", path);
     }
     r->path = path;
-    r->file = fopen(path, "rb");
-    rp_result result = r->file == NULL
-                           ? rp_fail(RP_ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno))
-                           : read_picture(r);
+    rp_result result = rp_file_open(path, &r->file);
+    result = result == RP_OK ? read_picture(r) : result;
     png_destroy_read_struct(&r->png, &r->info, NULL);
     if (r->file != NULL) {
         fclose(r->file);

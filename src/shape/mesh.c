@@ -595,7 +595,7 @@ static rp_result make_shape(const rp_mesh_def *def, field *f)
 {
     rp_mesh *mesh = &f->mesh;
     const char *name = def->file != NULL ? def->file : "mesh";
-    RP_TRY(def->file != NULL ? rp_mesh_read(def->file, mesh) : take_arrays(def, mesh));
+    RP_TRY(def->file != NULL ? rp_mesh_read(def, mesh) : take_arrays(def, mesh));
     for (int32_t i = 0; i < mesh->places; i++) {
         double *x = rp_mesh_place(mesh)[i];
         const double y = x[1], z = x[2];

@@ -1,4 +1,4 @@
-// Triangles on their way to a shape: read from a file or taken from arrays (mesh_file.c, mesh.c),
+// Triangles on their way to a shape: read from a file or taken from arrays (mesh_file.h, mesh.c),
 // made into one closed surface or refused (mesh_surface.c), put into a tree that finds the nearest
 // one (mesh_tree.c), and made into a field of distances (mesh.c).
 #pragma once
@@ -12,7 +12,9 @@ typedef struct rp_mesh {
     int32_t places, triangles; // in use
 } rp_mesh;
 
-enum { RP_MESH_LIMIT = INT32_MAX / 8 }; // places, and triangles
+// Places, and triangles: more than any scan that is around has, and what a machine can still sort.
+enum { RP_MESH_LIMIT = 1 << 25 };
+#define RP_MESH_MOST_BYTES ((size_t)1 << 32) // of a file
 
 static inline double (*rp_mesh_place(const rp_mesh *mesh))[3]
 {
@@ -27,8 +29,8 @@ static inline int32_t (*rp_mesh_triangle(const rp_mesh *mesh))[3]
 rp_result rp_mesh_reserve(rp_mesh *mesh, int64_t places, int64_t triangles);
 void rp_mesh_free(rp_mesh *mesh);
 
-// All triangles of a file. Its indices and places have been checked.
-rp_result rp_mesh_read(const char *path, rp_mesh *out);
+// All triangles of def->file. Its indices and places have been checked.
+rp_result rp_mesh_read(const rp_mesh_def *def, rp_mesh *out);
 
 // Check that the mesh is one closed surface, or mend it; `name` stands in messages. Afterwards
 // every edge is walked as often one way as the other, so that any line enters as often as it

@@ -459,6 +459,9 @@ static rp_result fill_holes(rp_mesh *mesh, const side *list, repairs *did)
 
 static rp_result mend_edges(rp_mesh *mesh, rp_buffer *sides, repairs *did)
 {
+    if (mesh->triangles == 0) {
+        return RP_OK; // all of them were dropped
+    }
     RP_TRY(list_sides(mesh, sides));
     RP_TRY(orient(mesh, sides->data, did));
     // turned triangles walk their edges the other way

@@ -6,6 +6,7 @@
 #include "view/frames.h"
 
 #include "repose/colors.h"
+#include "repose/file.h"
 #include "repose/run.h"
 
 #include <dirent.h>
@@ -364,7 +365,10 @@ static void find_failure(rp_watch *w)
         return;
     }
     path_in(w, "run.log", path);
-    FILE *log = may_read(w, path) ? fopen(path, "re") : NULL;
+    FILE *log = NULL;
+    if (may_read(w, path)) {
+        rp_file_open(path, &log);
+    }
     while (log != NULL && fgets(line, sizeof line, log) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         const char *words = strchr(line, ' '); // after the time

@@ -74,7 +74,7 @@ static void grey_pictures_are_read(void)
     CHECK_ERROR(rp_read_grey_png(path, &values, &columns, &rows), RP_ERR_FILE,
                 "cannot be read as a PNG");
     unlink(path);
-    CHECK_ERROR(rp_read_grey_png(path, &values, &columns, &rows), RP_ERR_FILE, "cannot be opened");
+    CHECK_ERROR(rp_read_grey_png(path, &values, &columns, &rows), RP_ERR_FILE, "cannot be read");
 }
 
 TEST_MAIN(TEST(grey_pictures_are_read))

@@ -1,10 +1,8 @@
-// Tests src/shape/mesh*.c: distances against shapes that have formulas, files of every kind,
-// surfaces that are none.
+// Tests src/shape/mesh*.c: distances against shapes that have formulas, surfaces that are none.
 #include "repose/shape.h"
 #include "shape/sample.h"
 
 #include "check.h"
-#include "folder.h"
 #include "random.h"
 
 #include <math.h>
@@ -12,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-// Under the sanitizer for leaks: assimp forgets a few bytes of some files that it refuses.
-// The sanitizer's library looks for this by name.
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:libassimp"; }
 
 // ---- surfaces ----
 
@@ -482,219 +475,6 @@ static void defs_that_make_no_mesh_are_refused(void)
     free_surface(&s);
 }
 
-// ---- files ----
-
-static void write_obj(FILE *f, const surface *s)
-{
-    for (int64_t i = 0; i < s->vertices; i++) {
-        fprintf(f, "v %.9g %.9g %.9g\n", s->vertex[3 * i], s->vertex[3 * i + 1],
-                s->vertex[3 * i + 2]);
-    }
-    for (int64_t i = 0; i < s->triangles; i++) {
-        const int32_t *t = s->triangle + 3 * i;
-        fprintf(f, "f %d %d %d\n", t[0] + 1, t[1] + 1, t[2] + 1);
-    }
-}
-
-static void write_stl(FILE *f, const surface *s)
-{
-    fprintf(f, "solid cube\n");
-    for (int64_t i = 0; i < s->triangles; i++) {
-        fprintf(f, " facet normal 0 0 0\n  outer loop\n");
-        for (int k = 0; k < 3; k++) {
-            const double *x = s->vertex + 3 * s->triangle[3 * i + k];
-            fprintf(f, "   vertex %.9g %.9g %.9g\n", x[0], x[1], x[2]);
-        }
-        fprintf(f, "  endloop\n endfacet\n");
-    }
-    fprintf(f, "endsolid cube\n");
-}
-
-static void write_binary_stl(FILE *f, const surface *s)
-{
-    const char header[80] = "binary";
-    const uint32_t count = (uint32_t)s->triangles;
-    fwrite(header, 1, sizeof header, f);
-    fwrite(&count, sizeof count, 1, f);
-    for (int64_t i = 0; i < s->triangles; i++) {
-        float row[12] = {0};
-        const uint16_t nothing = 0;
-        for (int k = 0; k < 9; k++) {
-            row[3 + k] = (float)s->vertex[3 * s->triangle[3 * i + k / 3] + k % 3];
-        }
-        fwrite(row, sizeof row, 1, f);
-        fwrite(&nothing, sizeof nothing, 1, f);
-    }
-}
-
-static void write_ply(FILE *f, const surface *s)
-{
-    fprintf(f,
-            "ply\nformat ascii 1.0\nelement vertex %d\nproperty float x\nproperty float y\n"
-            "property float z\nelement face %d\nproperty list uchar int vertex_indices\n"
-            "end_header\n",
-            (int)s->vertices, (int)s->triangles);
-    for (int64_t i = 0; i < s->vertices; i++) {
-        fprintf(f, "%.9g %.9g %.9g\n", s->vertex[3 * i], s->vertex[3 * i + 1],
-                s->vertex[3 * i + 2]);
-    }
-    for (int64_t i = 0; i < s->triangles; i++) {
-        const int32_t *t = s->triangle + 3 * i;
-        fprintf(f, "3 %d %d %d\n", t[0], t[1], t[2]);
-    }
-}
-
-static void write_base64(FILE *f, const uint8_t *bytes, size_t size)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        uint32_t three = 0;
-        for (size_t k = 0; k < 3; k++) {
-            three = three << 8 | (i + k < size ? bytes[i + k] : 0);
-        }
-        for (size_t k = 0; k < 4; k++) {
-            fputc(i + k <= size ? digit[three >> (18 - 6 * k) & 63] : '=', f);
-        }
-    }
-}
-
-// The node moves the mesh by 1 along x, which makes up for vertices that are moved back.
-static void write_gltf(FILE *f, const surface *s)
-{
-    const size_t places = (size_t)s->vertices * sizeof(float[3]);
-    const size_t faces = (size_t)s->triangles * sizeof(int32_t[3]);
-    uint8_t *bytes = malloc(places + faces);
-    for (int64_t i = 0; i < 3 * s->vertices; i++) {
-        const float x = (float)(s->vertex[i] - (i % 3 == 0 ? 1.0 : 0.0));
-        memcpy(bytes + (size_t)i * sizeof x, &x, sizeof x);
-    }
-    memcpy(bytes + places, s->triangle, faces);
-    fprintf(f,
-            "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\n"
-            "\"nodes\":[{\"mesh\":0,\"translation\":[1,0,0]}],\n"
-            "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1}]}],\n"
-            "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":%d,"
-            "\"type\":\"VEC3\",\"min\":[-2,-1,-1],\"max\":[0,1,1]},\n"
-            "{\"bufferView\":1,\"componentType\":5125,\"count\":%d,\"type\":\"SCALAR\"}],\n"
-            "\"bufferViews\":[{\"buffer\":0,\"byteOffset\":0,\"byteLength\":%zu},"
-            "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}],\n"
-            "\"buffers\":[{\"byteLength\":%zu,\"uri\":\"data:application/octet-stream;base64,",
-            (int)s->vertices, 3 * (int)s->triangles, places, places, faces, places + faces);
-    write_base64(f, bytes, places + faces);
-    fprintf(f, "\"}]}\n");
-    free(bytes);
-}
-
-static void files_of_all_kinds_are_read(void)
-{
-    static const struct {
-        const char *name;
-        void (*write)(FILE *f, const surface *s);
-    } kinds[] = {{"cube.obj", write_obj},
-                 {"cube.stl", write_stl},
-                 {"binary.STL", write_binary_stl},
-                 {"cube.ply", write_ply},
-                 {"cube.gltf", write_gltf}};
-    test_folder folder = test_folder_make();
-    surface s = make_cube(3, 0.0, origin);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const char *path = test_path(&folder, kinds[i].name);
-        FILE *f = fopen(path, "wb");
-        kinds[i].write(f, &s);
-        fclose(f);
-        rp_mesh_def def = rp_default_mesh_def();
-        rp_shape *shape;
-        def.file = path;
-        def.resolution = 0.05;
-        def.scale = 0.5;
-        check_context("%s", kinds[i].name);
-        CHECK_OK(rp_shape_mesh(&def, &shape));
-        const double x[3] = {0.1, 0.2, 0.6};
-        CHECK_NEAR(rp_shape_volume(shape, 3), 1.0, 1e-6);
-        CHECK_NEAR(rp_shape_distance(shape, x, NULL), 0.1, 1e-6);
-        CHECK(rp_shape_distance(shape, origin, NULL) < 0.0);
-        rp_shape_release(shape);
-    }
-    free_surface(&s);
-    test_folder_remove(&folder);
-}
-
-// What is no mesh comes back as a sentence with the name of the file.
-static void hostile_files_are_refused(void)
-{
-    static const struct {
-        const char *name, *text;
-        rp_result code;
-    } files[] = {
-        {"empty.obj", "", RP_ERR_FILE},
-        {"empty.stl", "", RP_ERR_FILE},
-        {"empty.ply", "", RP_ERR_FILE},
-        {"empty.gltf", "", RP_ERR_FILE},
-        {"words.obj", "this is not a mesh\n", RP_ERR_FILE},
-        {"words.stl", "this is not a mesh\n", RP_ERR_FILE},
-        {"words.ply", "this is not a mesh\n", RP_ERR_FILE},
-        {"words.gltf", "this is not a mesh\n", RP_ERR_FILE},
-        {"words.glb", "this is not a mesh\n", RP_ERR_FILE},
-        {"mesh.lua", "scene {}\n", RP_ERR_FILE},
-        {"points.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", RP_ERR_FILE},
-        {"line.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n", RP_ERR_FILE},
-        {"huge.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 2000000000\n", RP_ERR_FILE},
-        {"minus.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -2000000000\n", RP_ERR_FILE},
-        {"nan.obj", "v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", RP_ERR_FILE},
-        {"inf.obj", "v 0 0 inf\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", RP_ERR_FILE},
-        {"open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", RP_ERR_ARGUMENT},
-        {"none.stl", "solid nothing\nendsolid nothing\n", RP_ERR_FILE},
-        {"cut.stl", "solid cut\n facet normal 0 0 1\n  outer loop\n   vertex 0 0", RP_ERR_FILE},
-        {"many.ply",
-         "ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nproperty float y\n"
-         "property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
-         "0 0 0\n",
-         RP_ERR_FILE},
-        {"index.ply",
-         "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
-         "property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
-         "0 0 0\n1 0 0\n0 1 0\n3 0 1 77777777\n",
-         RP_ERR_FILE},
-        {"bare.gltf", "{\"asset\":{\"version\":\"2.0\"}}", RP_ERR_FILE},
-        {"away.gltf",
-         "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],"
-         "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]"
-         "}],\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":99999,\"type\":"
-         "\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":12}],"
-         "\"buffers\":[{\"byteLength\":12,\"uri\":\"data:application/octet-stream;base64,"
-         "AAAAAAAAAAAAAAAA\"}]}",
-         RP_ERR_FILE},
-    };
-    test_folder folder = test_folder_make();
-    rp_shape *shape;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        const char *path = test_path(&folder, files[i].name);
-        test_write_file(path, files[i].text, (long)strlen(files[i].text));
-        rp_mesh_def def = rp_default_mesh_def();
-        def.file = path;
-        def.resolution = 0.1;
-        check_context("%s", files[i].name);
-        CHECK_ERROR(rp_shape_mesh(&def, &shape), files[i].code, path);
-        CHECK(shape == NULL);
-    }
-    // a binary STL that promises more than there is
-    surface s = make_cube(1, 0.0, origin);
-    const char *path = test_path(&folder, "short.stl");
-    FILE *f = fopen(path, "wb");
-    write_binary_stl(f, &s);
-    fseek(f, 80, SEEK_SET);
-    fwrite(&(uint32_t){0xfffffff0}, 4, 1, f);
-    fclose(f);
-    rp_mesh_def def = rp_default_mesh_def();
-    def.file = path;
-    def.resolution = 0.1;
-    CHECK_ERROR(rp_shape_mesh(&def, &shape), RP_ERR_FILE, path);
-    def.file = "/nowhere/rock.obj";
-    CHECK_ERROR(rp_shape_mesh(&def, &shape), RP_ERR_FILE, "/nowhere/rock.obj: cannot be read: No");
-    free_surface(&s);
-    test_folder_remove(&folder);
-}
-
 // ---- time ----
 
 static double now(void)
@@ -738,5 +518,4 @@ TEST_MAIN(TEST(a_ball_of_triangles_is_a_ball), TEST(a_cube_has_its_corners),
           TEST(a_shell_is_hollow), TEST(a_mesh_can_be_filled), TEST(threads_do_not_matter),
           TEST(an_open_box_is_refused_and_repaired), TEST(faults_have_names),
           TEST(a_mangled_ball_is_mended), TEST(defs_that_make_no_mesh_are_refused),
-          TEST(files_of_all_kinds_are_read), TEST(hostile_files_are_refused),
           TEST(a_hundred_thousand_triangles_take_their_time))

@@ -776,7 +776,7 @@ static void a_missing_file_is_named(void)
     rp_scene *scene;
     CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "scene.path");
     def.path = "/nowhere/dunes.lua";
-    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE, "/nowhere/dunes.lua: cannot be opened");
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE, "/nowhere/dunes.lua: cannot be read");
     def.path = "/";
     CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE, "/: cannot be read");
     CHECK(scene == NULL);
@@ -1148,7 +1148,7 @@ static void height_fields_come_from_pictures(void)
     // resuming runs a copy of the script in another folder
     def.path = "elsewhere/hills.lua";
     CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_FILE,
-                "elsewhere/hills.lua:2: height_field: elsewhere/hills.png: cannot be opened");
+                "elsewhere/hills.lua:2: height_field: elsewhere/hills.png: cannot be read");
     def.folder = folder;
     CHECK_OK(rp_scene_load(&def, &scene));
     rp_scene_free(scene);
