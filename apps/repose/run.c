@@ -200,6 +200,14 @@ static void remember_folder(job *j)
     free(path);
 }
 
+// A path as the record writes it: JSON is UTF-8, and paths may be anything.
+static const char *text_of(const char *path, char out[PATH_SIZE])
+{
+    snprintf(out, PATH_SIZE, "%s", path);
+    rp_make_text(out, true);
+    return out;
+}
+
 // A file's checksum, as the record writes it.
 static int sum_of(const char *path, char out[17])
 {
@@ -309,16 +317,20 @@ static int list_files(const job *j, rp_run_file **out)
 static char *describe(const job *j)
 {
     json_t *words = json_array(), *set = json_object(), *about = json_object();
+    char path[PATH_SIZE];
     for (int i = 0; i < j->a->argc; i++) {
-        json_array_append_new(words, json_string(j->a->argv[i]));
+        json_array_append_new(words, json_string(text_of(j->a->argv[i], path)));
     }
     for (int i = 0; i < j->params; i++) {
         json_object_set_new(set, j->param[i].name, json_string(j->param[i].value));
     }
     const char *scene =
         j->scene != NULL ? j->scene : json_string_value(json_object_get(j->about, "scene"));
-    json_object_set_new(about, "scene", scene != NULL ? json_string(scene) : json_null());
-    json_object_set_new(about, "scene_folder", json_string(j->beside));
+    json_object_set_new(about, "scene",
+                        scene != NULL ? json_string(text_of(scene, path)) : json_null());
+    json_object_set_new(about, "scene_folder",
+                        rp_is_text(j->beside, strlen(j->beside)) ? json_string(j->beside)
+                                                                 : json_null());
     json_object_set_new(about, "title", json_string(j->info.title));
     json_object_set_new(about, "command", words);
     json_object_set_new(about, "set", set);

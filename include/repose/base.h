@@ -34,6 +34,13 @@ RP_API const char *rp_last_error(void);
 RP_API rp_result rp_fail(rp_result code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+enum { RP_NAME_SIZE = 64 }; ///< of a name of a collider, emitter or material, its 0 included
+
+/// Is it one line of UTF-8 that a terminal takes for text and not for a command?
+RP_API bool rp_is_text(const char *text, size_t size);
+/// Put '?' in the place of every byte that is not part of such text; line ends and tabs may stay.
+RP_API void rp_make_text(char *text, bool one_line);
+
 /// Leave the calling function with the result of a step that failed.
 #define RP_TRY(call)                                                                               \
     do {                                                                                           \

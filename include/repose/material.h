@@ -43,10 +43,10 @@ typedef enum rp_yield_fit {
 /// A material as its user describes it. A kind looks at the members that its properties name.
 typedef struct rp_material_def {
     rp_material_kind kind;
-    char name[32];  ///< for messages and frames
-    double density; ///< bulk density at rest [kg/m^3]
-    double young;   ///< Young's modulus [Pa]
-    double poisson; ///< Poisson's ratio, > -1 and < 0.5
+    char name[RP_NAME_SIZE]; ///< for messages and frames
+    double density;          ///< bulk density at rest [kg/m^3]
+    double young;            ///< Young's modulus [Pa]
+    double poisson;          ///< Poisson's ratio, > -1 and < 0.5
     double
         friction_angle; ///< [rad]; not used when friction_coefficient is given or hardening is on
     rp_yield_fit yield_fit;      ///< what the angle means

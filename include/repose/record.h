@@ -44,7 +44,8 @@ RP_API bool rp_record_material_color(const rp_record *record, int index, double 
 
 /// A collider as pictures want it: the mesh stands where the pose is (0, 0, 0) unturned.
 typedef struct rp_record_collider {
-    char name[32];
+    char name[RP_NAME_SIZE];
+    int number; ///< counted from 0 in the order of the scene, as in forces.csv
     rp_look look;
     double color[3]; ///< sRGB, 0 to 1
     bool moves;

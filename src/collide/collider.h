@@ -11,7 +11,7 @@ typedef struct rp_collider {
     double friction;
     rp_pose_of_time motion;
     int parent; // an earlier collider that it goes along with, or -1
-    char name[32];
+    char name[RP_NAME_SIZE];
     bool moves;      // by itself or with its parent
     rp_look look;    // for pictures
     double color[3]; // sRGB

@@ -32,12 +32,13 @@ void rp_job_path(const rp_job *job, char out[RP_JOB_PATH], const char *format, .
     snprintf(out, RP_JOB_PATH, "%.7600s/%s", job->out, name);
 }
 
-void rp_export_collider_name(const rp_job *job, int index, char out[64])
+void rp_export_collider_name(const rp_job *job, int index, char out[RP_EXPORT_NAME])
 {
     const rp_record_collider *c = rp_record_collider_at(job->record, index);
-    char name[40] = "";
+    char name[RP_NAME_SIZE];
     snprintf(name, sizeof name, "%s", c->name);
-    bool plain = isalpha((unsigned char)name[0]);
+    // "collider1_box" must stay free for a collider 1 that is called "box" in another way
+    bool plain = isalpha((unsigned char)name[0]) && strncmp(name, "collider", 8) != 0;
     for (char *at = name; *at != '\0'; at++) {
         plain = plain && (isalnum((unsigned char)*at) || *at == '_');
         *at = isalnum((unsigned char)*at) ? *at : '_';
@@ -47,9 +48,9 @@ void rp_export_collider_name(const rp_job *job, int index, char out[64])
                 (i == index || strcmp(rp_record_collider_at(job->record, i)->name, c->name) != 0);
     }
     if (plain) {
-        snprintf(out, 64, "%s", name);
+        snprintf(out, RP_EXPORT_NAME, "%s", name);
     } else {
-        snprintf(out, 64, "collider%d_%s", index, name);
+        snprintf(out, RP_EXPORT_NAME, "collider%d_%s", index, name);
     }
 }
 

@@ -104,4 +104,5 @@ extern const rp_exporter rp_export_vtp, rp_export_ply, rp_export_vdb, rp_export_
 // with the pose of each at each frame.
 rp_result rp_export_colliders(const rp_job *job);
 // A name for files and prims: letters, digits and underscores; the number makes it unique.
-void rp_export_collider_name(const rp_job *job, int index, char out[64]);
+enum { RP_EXPORT_NAME = RP_NAME_SIZE + 32 };
+void rp_export_collider_name(const rp_job *job, int index, char out[RP_EXPORT_NAME]);

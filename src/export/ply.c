@@ -65,7 +65,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 static rp_result write_mesh(const rp_job *job, int index)
 {
     const rp_surface *s = &rp_record_collider_at(job->record, index)->surface;
-    char path[RP_JOB_PATH], name[64];
+    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
     rp_out o;
     rp_export_collider_name(job, index, name);
     rp_job_path(job, path, "colliders/%s.ply", name);
@@ -95,7 +95,7 @@ static rp_result write_mesh(const rp_job *job, int index)
 
 rp_result rp_export_colliders(const rp_job *job)
 {
-    char path[RP_JOB_PATH], name[64];
+    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
     rp_out o;
     if (job->info.colliders == 0) {
         return RP_OK;

@@ -232,7 +232,7 @@ static void put_mesh(rp_out *o, const rp_job *job, int index)
 {
     const rp_record_collider *c = rp_record_collider_at(job->record, index);
     const rp_surface *s = &c->surface;
-    char name[64];
+    char name[RP_EXPORT_NAME];
     rp_export_collider_name(job, index, name);
     rp_out_text(o,
                 "        def Mesh \"%s\" (\n"

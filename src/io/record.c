@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_COLLIDERS = 1 << 16 }; // more than any run has
+
 static const double DEGREE = 3.14159265358979323846 / 180.0;
 
 struct rp_record {
@@ -25,7 +27,8 @@ struct rp_record {
     rp_material_def *material;
     double (*tint)[3]; // of each material's grains, sRGB; the first is -1 where there is none
     rp_record_collider *collider;
-    rp_pose *pose; // [frame][collider], frames 0 to poses - 1
+    int numbers;   // more than the highest of a collider
+    rp_pose *pose; // [frame][number], frames 0 to poses - 1
     int64_t poses;
 };
 
@@ -183,6 +186,14 @@ static rp_result read_collider(rp_record *r, const json_t *said, rp_record_colli
                                                             : RP_LOOK_SOLID;
     vector(said, "color", c->color);
     c->moves = json_is_true(json_object_get(said, "moves"));
+    // those that cannot be drawn are not in the list
+    const double which = number(said, "collider", -1.0);
+    if (!(which >= 0.0 && which < MOST_COLLIDERS)) {
+        return rp_fail(RP_ERR_FILE, "%s/shapes/shapes.json has a collider '%s' of number %g",
+                       r->folder.path, c->name, which);
+    }
+    c->number = (int)which;
+    r->numbers = c->number >= r->numbers ? c->number + 1 : r->numbers;
     if (file == NULL || strchr(file, '/') != NULL || strlen(file) > 255) {
         return rp_fail(RP_ERR_FILE, "%s/shapes/shapes.json names no file for '%s'", r->folder.path,
                        c->name);
@@ -230,11 +241,18 @@ static bool parse_pose(const char *line, int64_t *frame, int *collider, rp_pose 
 {
     double value[7];
     int used = 0;
-    if (sscanf(line, "%" SCNd64 ",%*[^,],%d,\"%*[^\"]\",%n", frame, collider, &used) != 2 ||
-        used == 0) {
+    if (sscanf(line, "%" SCNd64 ",%*[^,],%d,\"%n", frame, collider, &used) != 2 || used == 0) {
         return false;
     }
+    // the name: it may be empty, hold commas, and quotes are twice
     const char *at = line + used;
+    while (*at != '\n' && *at != '\0' && (*at != '"' || at[1] == '"')) {
+        at += *at == '"' ? 2 : 1;
+    }
+    if (at[0] != '"' || at[1] != ',') {
+        return false;
+    }
+    at += 2;
     for (int k = 0; k < 7; k++) {
         char *rest;
         value[k] = strtod(at, &rest);
@@ -265,12 +283,12 @@ static rp_result read_poses(rp_record *r)
         lines += *c == '\n';
     }
     r->poses = r->info.last + 1 < lines ? r->info.last + 1 : lines;
-    r->pose = malloc((size_t)(r->poses * r->info.colliders + 1) * sizeof *r->pose);
+    r->pose = malloc((size_t)(r->poses * r->numbers + 1) * sizeof *r->pose);
     if (r->pose == NULL) {
         free(data);
         return rp_fail(RP_ERR_MEMORY, "no memory for the poses of %s", r->folder.path);
     }
-    for (int64_t i = 0; i < r->poses * r->info.colliders; i++) {
+    for (int64_t i = 0; i < r->poses * r->numbers; i++) {
         r->pose[i] = AT_REST;
     }
     for (const char *line = data; line != NULL && *line != '\0';) {
@@ -278,8 +296,8 @@ static rp_result read_poses(rp_record *r)
         int64_t frame;
         int collider;
         if (parse_pose(line, &frame, &collider, &pose) && frame >= 0 && frame < r->poses &&
-            collider >= 0 && collider < r->info.colliders) {
-            r->pose[frame * r->info.colliders + collider] = pose;
+            collider >= 0 && collider < r->numbers) {
+            r->pose[frame * r->numbers + collider] = pose;
         }
         line = strchr(line, '\n');
         line = line != NULL ? line + 1 : NULL;
@@ -408,8 +426,9 @@ rp_pose rp_record_pose(const rp_record *r, int collider, double frame)
     }
     const double last = (double)(r->poses - 1), at = fmax(0.0, fmin(frame, last));
     const int64_t first = (int64_t)at, second = first + 1 < r->poses ? first + 1 : first;
-    const rp_pose *a = &r->pose[first * r->info.colliders + collider];
-    const rp_pose *b = &r->pose[second * r->info.colliders + collider];
+    const int number = r->collider[collider].number;
+    const rp_pose *a = &r->pose[first * r->numbers + number];
+    const rp_pose *b = &r->pose[second * r->numbers + number];
     const double t = at - (double)first;
     rp_pose out;
     double dot = 0.0;

@@ -75,6 +75,22 @@ double *rp_measured_add_row(rp_measured *table)
 
 // ---- files ----
 
+// Text between quotes, as a run writes names: quotes in it are twice, and a mark before what looks
+// like a formula. Its end becomes a 0. @return behind the last quote
+static char *unquote(char **field)
+{
+    char *from = *field + 1, *to = from;
+    for (; *from != '\0' && (*from != '"' || from[1] == '"'); from++) {
+        from += *from == '"';
+        *to++ = *from;
+    }
+    char *behind = from + (*from == '"');
+    *to = '\0';
+    *field += 1;
+    *field += (*field)[0] == '\'' && (*field)[1] != '\0' && strchr("=+-@", (*field)[1]) != NULL;
+    return behind;
+}
+
 // The fields of a line that begins at *at; commas become ends. @return how many, or -1 for a line
 // that is torn
 static int split(char **at, char *field[64])
@@ -89,9 +105,7 @@ static int split(char **at, char *field[64])
     while (fields < 64) {
         field[fields++] = line;
         if (*line == '"') {
-            field[fields - 1] = ++line;
-            line += strcspn(line, "\"");
-            line += *line == '"' ? (*line = '\0', 1) : 0;
+            line = unquote(&field[fields - 1]);
         } else {
             line += strcspn(line, ",");
         }

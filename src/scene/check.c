@@ -57,12 +57,19 @@ static rp_result fit_dimension(rp_scene *scene, scene_call *call)
 // Materials, particles, colliders
 // ---------------------------------------------------------------------------
 
-static rp_result check_material(rp_scene *scene, scene_call *r)
+// Names and titles stand in records, which have room for so much and cut nothing.
+static rp_result check_length(rp_scene *scene, scene_call *r, const char *key, size_t least,
+                              size_t room)
 {
-    const size_t room = sizeof((rp_material_def *)0)->name;
-    const size_t length = strlen(rp_call_text(r, "name"));
-    if (length >= room) {
-        return rp_call_fail(scene, r, "name", "want at most %zu bytes, got %zu", room - 1, length);
+    for (int k = 0; k < r->word->keys; k++) {
+        const scene_value *value = &r->value[k];
+        if (strcmp(r->word->key[k].name, key) == 0 && value->kind == TAKES_STRING) {
+            const size_t length = strlen(value->text);
+            if (length < least || length >= room) {
+                return rp_call_fail(scene, r, key, "want %zu to %zu bytes, got %zu", least,
+                                    room - 1, length);
+            }
+        }
     }
     return RP_OK;
 }
@@ -336,10 +343,8 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
     if (call->word->kind == WORD_SHAPE) {
         return rp_scene_make_shape(scene, call);
     }
-    const rp_result named = call->word->kind == WORD_MATERIAL ? check_material(scene, call) : RP_OK;
-    if (named != RP_OK) {
-        return named;
-    }
+    RP_TRY(check_length(scene, call, "name", 1, RP_NAME_SIZE));
+    RP_TRY(check_length(scene, call, "title", 0, sizeof((rp_record_info *)0)->title));
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (strcmp(call->word->name, checks[i].word) == 0) {
             return checks[i].check(scene, call);
@@ -391,6 +396,10 @@ static char *title_of(const rp_scene *scene)
     char *dot = title != NULL && given == NULL ? strrchr(title, '.') : NULL;
     if (dot != NULL && dot != title) {
         *dot = '\0';
+    }
+    if (title != NULL && given == NULL) {
+        title[strnlen(title, sizeof((rp_record_info *)0)->title - 1)] = '\0';
+        rp_make_text(title, true); // a file may be called anything
     }
     return title;
 }

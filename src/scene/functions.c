@@ -89,7 +89,7 @@ static int make_call(lua_State *L)
 static void describe_call(const asking *c, char *text, size_t size)
 {
     const scene_call *r = c->function->call;
-    char what[64] = "the scene", when[96];
+    char what[RP_NAME_SIZE + 32] = "the scene", when[96];
     if (r->word->kind == WORD_MANY) {
         snprintf(what, sizeof what, "%s %d", r->word->name, r->index);
         for (int k = 0; k < r->word->keys; k++) {

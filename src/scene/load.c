@@ -142,7 +142,7 @@ static void push_set(lua_State *L, scene_call *param, const char *text)
         set->text = choices[rp_read_choice(L, -1, choices, path, wanted)];
     } else if (otherwise->kind == TAKES_STRING) {
         set->text = lua_pushstring(L, text);
-        if (!rp_is_clean_text(text, strlen(text))) {
+        if (!rp_is_text(text, strlen(text))) {
             rp_sandbox_error(L, "param '%s': want one line of UTF-8 text, got %s", name_of(param),
                              rp_sandbox_show(L, -1));
         }

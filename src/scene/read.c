@@ -87,47 +87,12 @@ static void read_number(const reader *r, int index, scene_value *out)
     }
 }
 
-// Bytes of the UTF-8 character at text, 0 when it is none.
-static size_t character(const unsigned char *text)
-{
-    const unsigned char c = text[0];
-    const size_t length = c < 0x80                ? 1
-                          : c >= 0xc2 && c < 0xe0 ? 2
-                          : c >= 0xe0 && c < 0xf0 ? 3
-                          : c >= 0xf0 && c < 0xf5 ? 4
-                                                  : 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    // longer than needed, halves of surrogate pairs, beyond the last character
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] >= 0xa0) ||
-        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] >= 0x90)) {
-        return 0;
-    }
-    return length;
-}
-
-bool rp_is_clean_text(const char *text, size_t size)
-{
-    const unsigned char *c = (const unsigned char *)text, *end = c + size;
-    while (c < end) {
-        const size_t length = *c >= 0x20 && *c != 0x7f ? character(c) : 0;
-        if (length == 0) {
-            return false;
-        }
-        c += length;
-    }
-    return true;
-}
-
 static void read_string(const reader *r, int index, scene_value *out)
 {
     size_t size;
     out->kind = TAKES_STRING;
     out->text = lua_tolstring(r->L, index, &size);
-    if (!rp_is_clean_text(out->text, size)) {
+    if (!rp_is_text(out->text, size)) {
         rp_sandbox_error(r->L, "%s: want one line of UTF-8 text, got %s", r->path,
                          rp_sandbox_show(r->L, index));
     }
@@ -314,7 +279,7 @@ static const char *read_one_choice(const reader *r, const scene_value *out)
         rp_scene_describe_choices(choices, wanted, sizeof wanted);
         text = choices[rp_read_choice(r->L, -1, choices, path, wanted)];
     }
-    if (size < 1 || size > RP_LONGEST_CHOICE || !rp_is_clean_text(text, size)) {
+    if (size < 1 || size > RP_LONGEST_CHOICE || !rp_is_text(text, size)) {
         rp_sandbox_error(r->L, "%s[%d]: want a line of UTF-8 text of 1 to %d bytes, got %s",
                          r->path, out->count + 1, RP_LONGEST_CHOICE, rp_sandbox_show(r->L, -1));
     }

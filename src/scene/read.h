@@ -23,6 +23,3 @@ void rp_read_returned_vector(lua_State *L, int index, int dimension, const char 
 
 // Push the function of the script.
 void rp_push_function(lua_State *L, const scene_function *function);
-
-// One line of UTF-8.
-bool rp_is_clean_text(const char *text, size_t size);

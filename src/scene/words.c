@@ -70,7 +70,7 @@ static const scene_key param_keys[] = {
 };
 
 static const scene_key scene_keys[] = {
-    {"title", TAKES_STRING, .absent = "the name of the file", .sentence = "What pictures and tables call the scene."},
+    {"title", TAKES_STRING, .absent = "the name of the file", .sentence = "What pictures and tables call the scene; at most 127 bytes."},
     {"method", TAKES_STRING, .otherwise = "\"explicit\"",
      .sentence = "How time is stepped; docs/methods.md says what each can do."},
     {"dimension", TAKES_INTEGER, NULL, CLOSED(2, 3), .otherwise = "3",
@@ -301,7 +301,7 @@ static const scene_key collider_keys[] = {
                  "overshoots; linear keeps its speed."},
     {"attach", TAKES_STRING, .absent = "to nothing",
      .sentence = "Name of an earlier collider that it goes along with; its own motion is then within that one's frame."},
-    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames."},
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames; at most 63 bytes."},
     {"look", TAKES_CHOICE, .choices = CHOICES("solid", "glass", "hidden"), .otherwise = "\"solid\"",
      .sentence = "How pictures show it: solid, clear as glass, or not at all."},
     {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .otherwise = "{0.62, 0.64, 0.66}",
@@ -320,7 +320,7 @@ static const scene_key emitter_keys[] = {
     {"stop", TAKES_NUMBER, "s", POSITIVE, .absent = "never", .sentence = "When it ends."},
     {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "half a `dx`",
      .sentence = "Distance between particles, and between layers at full rate."},
-    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages."},
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages; at most 63 bytes."},
 };
 
 static const scene_key sink_keys[] = {
@@ -697,7 +697,7 @@ static void add_material(rp_material_kind kind)
     add_key((scene_key){.name = "name",
                         .takes = TAKES_STRING,
                         .otherwise = text[1],
-                        .sentence = "For messages and frames; at most 31 bytes."});
+                        .sentence = "For messages and frames; at most 63 bytes."});
     add_keys(info->property, info->properties, form);
     scene_key color = {.name = "color",
                        .takes = TAKES_VECTOR3,

@@ -1,5 +1,6 @@
 // Colliders of a world: how they come into it, and what acts on them.
 #include "base/result.h"
+#include "base/text.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -48,6 +49,9 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
             return rp_fail(RP_ERR_ARGUMENT, "collider.color[%d]: want 0 to 1, got %g", k,
                            def->color[k]);
         }
+    }
+    if (def->name != NULL) {
+        RP_TRY(rp_check_name("collider.name", def->name));
     }
     if (def->parent < -1 || def->parent >= world->colliders) {
         return rp_fail(RP_ERR_ARGUMENT,

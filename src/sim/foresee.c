@@ -166,7 +166,7 @@ static void narrow(view *v, int collider, passage *p)
 static void tell_gap(const view *v, int collider, const passage *p)
 {
     const rp_collider *c = v->world->collider;
-    char who[96];
+    char who[2 * RP_NAME_SIZE + 48];
     snprintf(who, sizeof who, "collider '%s'%s%s%s", c[collider].name,
              p->other != collider ? " and collider '" : "",
              p->other != collider ? c[p->other].name : "", p->other != collider ? "'" : "");
@@ -400,7 +400,7 @@ static rp_result look_at_particles(const view *v)
         const double(*site)[3] = e->site.data;
         const int32_t step = e->sites / LOOKS + 1;
         fates poured = {0};
-        char who[64];
+        char who[RP_NAME_SIZE + 32];
         for (int32_t k = 0; k < e->sites; k += step) {
             add_fate(&poured, fate_of(v, site[k], down, falls), site[k], 1.0);
         }

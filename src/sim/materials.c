@@ -1,5 +1,6 @@
 // Materials of a world, the species that they make, and the groups of their particles.
 #include "base/result.h"
+#include "base/text.h"
 #include "model/material.h"
 #include "sim/world.h"
 
@@ -41,6 +42,7 @@ static rp_result find_species(rp_world *world, const rp_material_class *class, i
 rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_material *material)
 {
     RP_TRY(rp_material_check(def, world->def.dimension));
+    RP_TRY(rp_check_name("material.name", def->name));
     RP_TRY(rp_method_check_material(&world->solver->info, def->kind));
     if (world->materials == RP_MATERIAL_LIMIT) {
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d materials", RP_MATERIAL_LIMIT);

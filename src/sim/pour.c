@@ -1,6 +1,7 @@
 // What comes and goes while a world runs: emitters, sinks, and the border of the domain.
 #include "base/hash.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "sim/world.h"
 
@@ -20,6 +21,9 @@ static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
 {
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter: start from rp_default_emitter_def()");
+    }
+    if (def->name != NULL) {
+        RP_TRY(rp_check_name("emitter.name", def->name));
     }
     RP_TRY(rp_world_honours(world, RP_FEATURE_EMITTERS));
     if (world->emitters == RP_EMITTER_LIMIT) {

@@ -218,7 +218,9 @@ static rp_result write_record(const go *g, const char *status)
     char host[256] = "", when[32], path[RP_PATH];
     const time_t now = time(NULL);
     struct tm utc;
-    gethostname(host, sizeof host - 1);
+    if (gethostname(host, sizeof host - 1) != 0 || !rp_is_text(host, strlen(host))) {
+        host[0] = '\0';
+    }
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     json_t *materials = json_array(), *species = json_array();
     for (int i = 0; i < world->materials; i++) {
@@ -351,8 +353,15 @@ static rp_result force_lines(const go *g, const rp_stats *s, char **out)
         at += sprintf(at, "%" PRId64, s->frame);
         at = put_number(at, s->time);
         at += sprintf(at, ",%d,\"", i);
+        // a table program would take what begins like this for a formula
+        if (strchr("=+-@", load.name[0]) != NULL) {
+            *at++ = '\'';
+        }
         for (const char *c = load.name; *c != '\0'; c++) {
-            *at++ = *c == '"' || *c == '\n' || *c == '\r' ? '\'' : *c;
+            *at++ = *c;
+            if (*c == '"') {
+                *at++ = '"';
+            }
         }
         *at++ = '"';
         at = put_numbers(at, load.pose.position, 3);
@@ -726,6 +735,9 @@ static rp_result check_run_def(const rp_run_def *def)
     }
     if (!(def->settle >= 0.0 && def->settle < 1e9)) {
         return rp_fail(RP_ERR_ARGUMENT, "run.settle: want >= 0 s, got %g", def->settle);
+    }
+    if (def->title != NULL && !rp_is_text(def->title, strlen(def->title))) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.title: want one line of UTF-8 text, got other bytes");
     }
     if (def->frames < 0) {
         return rp_fail(RP_ERR_ARGUMENT, "run.frames: want >= 0, got %" PRId64, def->frames);

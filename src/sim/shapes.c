@@ -183,22 +183,25 @@ static rp_result collider_surface(const rp_world *world, const rp_collider *c, c
 
 // ---- files ----
 
-// Of letters, digits, - and _; with its number where another collider has the same.
-static void file_name(const rp_world *world, int index, char out[64])
+enum { FILE_NAME = RP_NAME_SIZE + 16 };
+
+// Of letters, digits, - and _; with its number where another collider might have the same, which
+// one that ends in a number has.
+static void file_name(const rp_world *world, int index, char out[FILE_NAME])
 {
-    bool clash = false;
+    const char *own = world->collider[index].name, *dash = strrchr(own, '-');
+    bool clash = dash != NULL && strspn(dash + 1, "0123456789") == strlen(dash + 1);
     for (int i = 0; i < world->colliders; i++) {
-        clash |=
-            i != index && strcasecmp(world->collider[i].name, world->collider[index].name) == 0;
+        clash |= i != index && strcasecmp(world->collider[i].name, own) == 0;
     }
-    char name[32];
-    snprintf(name, sizeof name, "%s", world->collider[index].name);
+    char name[RP_NAME_SIZE];
+    snprintf(name, sizeof name, "%s", own);
     for (char *c = name; *c != '\0'; c++) {
         const bool plain = isalnum((unsigned char)*c) || *c == '-' || *c == '_';
         clash |= !plain;
         *c = plain ? *c : '_';
     }
-    snprintf(out, 64, clash || name[0] == '\0' ? "%s-%d.ply" : "%s.ply", name, index);
+    snprintf(out, FILE_NAME, clash ? "%s-%d.ply" : "%s.ply", name, index);
 }
 
 static rp_result write_ply(const char *path, const char *name, int up, const rp_surface *s)
@@ -237,7 +240,7 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
 {
     static const char *const look[] = {"solid", "glass", "hidden"};
     const rp_collider *c = &world->collider[index];
-    char file[64], name[128], path[RP_PATH];
+    char file[FILE_NAME], name[FILE_NAME + 16], path[RP_PATH];
     rp_surface surface;
     const rp_result found = collider_surface(world, c, scene, &surface);
     if (found == RP_ERR_ARGUMENT) { // pictures will lack it, which is no reason not to run
@@ -250,10 +253,12 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
     const rp_result result =
         write_ply(rp_folder_path(folder, name, path), c->name, up_of(world), &surface);
     rp_surface_free(&surface);
-    json_array_append_new(list,
-                          json_pack("{s:i, s:s, s:s, s:s, s:[f,f,f], s:b}", "collider", index,
-                                    "name", c->name, "file", file, "look", look[c->look], "color",
-                                    c->color[0], c->color[1], c->color[2], "moves", (int)c->moves));
+    json_t *said = json_pack("{s:i, s:s, s:s, s:s, s:[f,f,f], s:b}", "collider", index, "name",
+                             c->name, "file", file, "look", look[c->look], "color", c->color[0],
+                             c->color[1], c->color[2], "moves", (int)c->moves);
+    if (json_array_append_new(list, said) != 0 && result == RP_OK) {
+        return rp_fail(RP_ERR_MEMORY, "no memory to write shapes.json");
+    }
     return result;
 }
 

@@ -56,7 +56,7 @@ typedef struct rp_emitter {
     int32_t sites;
     double side[2][3]; // unit vectors that span the layer; in 2D the second is 0
     rp_shape *shape;   // a reference of its own
-    char name[32];
+    char name[RP_NAME_SIZE];
 } rp_emitter;
 
 typedef struct rp_domain {

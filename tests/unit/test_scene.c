@@ -645,8 +645,18 @@ static void mistakes_are_named_with_their_line(void)
          "test.lua:2: material.sand.friction_angle: want none with hardening"},
         {START "material.sand { color = {0.5, 2, 0} }", "material.sand.color"},
         {START "material.elastic { color = 'red' }", "material.elastic.color"},
-        {START "material.sand { name = ('x'):rep(32) }",
-         "material.sand.name: want at most 31 bytes"},
+        {START "material.sand { name = ('x'):rep(64) }",
+         "material.sand.name: want 1 to 63 bytes, got 64"},
+        {START "collider { shape = half_space { point = {0,0,0}, normal = {0,1,0} }, name = "
+               "('\\xc3\\xa9'):rep(32) }",
+         "collider.name: want 1 to 63 bytes, got 64"},
+        {START "collider { shape = half_space { point = {0,0,0}, normal = {0,1,0} }, name = '' }",
+         "collider.name: want 1 to 63 bytes, got 0"},
+        {START "collider { shape = half_space { point = {0,0,0}, normal = {0,1,0} }, name = "
+               "'a\\xc2\\x9bm' }",
+         "collider.name: want one line of UTF-8 text"},
+        {"scene { dx = 0.1, frames = 10,\n title = ('x'):rep(128) }",
+         "scene.title: want 0 to 127 bytes, got 128"},
         {START
          "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} "
          "}, per_cell = 8, spacing = 0.1 }",
