@@ -309,7 +309,7 @@ static void put_material(rp_out *o, const char *path, const char *name, const do
 
 static rp_result write_run(const rp_job *job, const keep *k)
 {
-    char path[RP_JOB_PATH], name[64];
+    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
     rp_out o;
     rp_job_path(job, path, "run.usda");
     RP_TRY(rp_out_open(&o, job, path));

@@ -37,6 +37,84 @@ const char *rp_folder_frame(const rp_folder *folder, int64_t frame, char out[RP_
     return out;
 }
 
+// ---- whose it is ----
+
+static bool is_there(const rp_folder *folder, const char *name)
+{
+    struct stat about;
+    char path[RP_PATH];
+    return lstat(rp_folder_path(folder, name, path), &about) == 0;
+}
+
+static bool holds_anything(const rp_folder *folder, const char *name)
+{
+    char path[RP_PATH];
+    DIR *entries = opendir(rp_folder_path(folder, name, path));
+    bool found = entries == NULL && is_there(folder, name);
+    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
+        found = found || (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0);
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+    return found;
+}
+
+// Is there a lock of a run? One that was begun and never filled counts.
+static bool has_lock(const rp_folder *folder)
+{
+    char path[RP_PATH], text[32] = "";
+    struct stat about;
+    rp_folder_path(folder, "run.lock", path);
+    FILE *file = lstat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "re") : NULL;
+    if (file == NULL) {
+        return false;
+    }
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    return strspn(text, "0123456789") + (strchr(text, '\n') != NULL) == length;
+}
+
+static bool has_record(const rp_folder *folder)
+{
+    char *text;
+    size_t size;
+    if (rp_folder_read(folder, "run.json", &text, &size) != RP_OK) {
+        return false;
+    }
+    json_t *record = json_loadb(text, size, 0, NULL);
+    const bool ours = json_object_get(record, "repose") != NULL;
+    json_decref(record);
+    free(text);
+    return ours;
+}
+
+// A folder that a run has begun with has its lock; one that came from another machine its record.
+// In any other nothing may be overwritten.
+static rp_result check_owner(const rp_folder *folder)
+{
+    if (has_lock(folder) || has_record(folder)) {
+        return RP_OK;
+    }
+    static const char *const folders[] = {"frames", "shapes", "scene.files"};
+    const char *foreign = is_there(folder, "run.lock") ? "run.lock" : NULL;
+    for (int i = 0; i < 3 && foreign == NULL; i++) {
+        foreign = holds_anything(folder, folders[i]) ? folders[i] : NULL;
+    }
+    char tmp[64];
+    for (int i = 0; i < RUN_FILE_COUNT && foreign == NULL; i++) {
+        snprintf(tmp, sizeof tmp, "%s.tmp", RUN_FILES[i]);
+        foreign = is_there(folder, RUN_FILES[i]) ? RUN_FILES[i]
+                  : is_there(folder, tmp)        ? tmp
+                                                 : NULL;
+    }
+    return foreign == NULL ? RP_OK
+                           : rp_fail(RP_ERR_ARGUMENT,
+                                     "%s holds %s, which is not of a run and would be overwritten: "
+                                     "choose another folder",
+                                     folder->path, foreign);
+}
+
 // ---- the lock ----
 
 // With the folders it is to lie in.
@@ -102,7 +180,8 @@ rp_result rp_folder_open(rp_folder *folder, const char *path)
     if (folder->path == NULL) {
         return rp_fail(RP_ERR_MEMORY, "out of memory: a path");
     }
-    const rp_result result = take_lock(folder);
+    rp_result result = check_owner(folder);
+    result = result == RP_OK ? take_lock(folder) : result;
     if (result != RP_OK) {
         rp_folder_close(folder);
     }
@@ -223,22 +302,44 @@ static void remove_frame(void *context, const char *name, int64_t number)
     r->result = r->result == RP_OK ? remove_file(path) : r->result;
 }
 
-// shapes/ holds nothing but what a run wrote.
-static void remove_shapes(removal *r)
+// Those that the list names; others in the folder are not the run's.
+static void each_shape(const rp_folder *folder, void visit(const char *path, void *context),
+                       void *context)
 {
-    char path[RP_PATH], name[RP_PATH];
-    DIR *entries = opendir(rp_folder_path(r->folder, "shapes", path));
-    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
-        const char *dot = strrchr(e->d_name, '.');
-        if (dot != NULL && (strcmp(dot, ".ply") == 0 || strcmp(e->d_name, "shapes.json") == 0)) {
-            snprintf(name, sizeof name, "%.3800s/%.255s", path, e->d_name);
-            r->result = r->result == RP_OK ? remove_file(name) : r->result;
+    char *text, path[RP_PATH];
+    size_t size, i;
+    json_t *list = NULL, *shape;
+    if (rp_folder_read(folder, "shapes/shapes.json", &text, &size) == RP_OK) {
+        list = json_loadb(text, size, 0, NULL);
+        free(text);
+    }
+    json_array_foreach(list, i, shape)
+    {
+        const char *file = json_string_value(json_object_get(shape, "file"));
+        const char *dot = file != NULL ? strrchr(file, '.') : NULL;
+        if (dot != NULL && strcmp(dot, ".ply") == 0 && strchr(file, '/') == NULL &&
+            strlen(file) < 256) {
+            snprintf(path, sizeof path, "%.3800s/shapes/%s", folder->path, file);
+            visit(path, context);
         }
     }
-    if (entries != NULL) {
-        closedir(entries);
-        rmdir(path); // where nothing else is in it
+    json_decref(list);
+}
+
+static void remove_shape(const char *path, void *context)
+{
+    removal *r = context;
+    r->result = r->result == RP_OK ? remove_file(path) : r->result;
+}
+
+static void remove_shapes(removal *r)
+{
+    char path[RP_PATH];
+    each_shape(r->folder, remove_shape, r);
+    if (r->result == RP_OK) {
+        r->result = remove_file(rp_folder_path(r->folder, "shapes/shapes.json", path));
     }
+    rmdir(rp_folder_path(r->folder, "shapes", path)); // where nothing else is in it
 }
 
 static bool leads_up(const char *name)
@@ -451,27 +552,43 @@ rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t 
     return RP_OK;
 }
 
-static void sweep(const rp_folder *folder, const char *sub)
+static void sweep(const char *path)
 {
-    char path[RP_PATH], name[RP_PATH];
-    DIR *entries = opendir(rp_folder_path(folder, sub, path));
-    for (struct dirent *e; entries != NULL && (e = readdir(entries)) != NULL;) {
-        const size_t length = strlen(e->d_name);
-        if (length > 4 && strcmp(e->d_name + length - 4, ".tmp") == 0) {
-            snprintf(name, sizeof name, "%.3800s/%.255s", path, e->d_name);
-            unlink(name);
-        }
-    }
-    if (entries != NULL) {
-        closedir(entries);
-    }
+    char tmp[RP_PATH + 8];
+    snprintf(tmp, sizeof tmp, "%s.tmp", path);
+    unlink(tmp);
+}
+
+static void sweep_shape(const char *path, void *context)
+{
+    (void)context;
+    sweep(path);
 }
 
 void rp_folder_sweep(const rp_folder *folder)
 {
-    sweep(folder, ".");
-    sweep(folder, "frames");
-    sweep(folder, "shapes");
+    char path[RP_PATH];
+    for (int i = 0; i < RUN_FILE_COUNT; i++) {
+        sweep(rp_folder_path(folder, RUN_FILES[i], path));
+    }
+    sweep(rp_folder_path(folder, SERIES, path));
+    each_shape(folder, sweep_shape, NULL);
+    // of frames, those that are named as such
+    DIR *frames = opendir(rp_folder_path(folder, "frames", path));
+    for (struct dirent *e; frames != NULL && (e = readdir(frames)) != NULL;) {
+        const size_t length = strlen(e->d_name);
+        if (length > 4 && strcmp(e->d_name + length - 4, ".tmp") == 0) {
+            char name[256];
+            snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
+            if (frame_number(name) >= 0) {
+                snprintf(path, sizeof path, "%.3800s/frames/%s", folder->path, name);
+                sweep(path);
+            }
+        }
+    }
+    if (frames != NULL) {
+        closedir(frames);
+    }
 }
 
 // ---- tables ----
@@ -480,7 +597,8 @@ rp_result rp_table_append(const rp_folder *folder, const char *name, const char 
 {
     char path[RP_PATH];
     rp_folder_path(folder, name, path);
-    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    // not O_CREAT: where somebody has deleted it, what was in it would be lost in silence
+    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (file < 0) {
         return rp_file_cannot("write", path, errno);
     }
