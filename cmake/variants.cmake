@@ -1,7 +1,7 @@
 # Hot code is compiled once per variant: dimension, spline order, precision and instruction set are
 # constants in it. These are the only lists. Adding an entry compiles the sources for it and puts it into
 # the generated variant_list.h, from which kernels.c and laws.c make the tables that worlds choose from.
-# A folder may ask for fewer (its own lists), and so may a preset (REPOSE_COVER).
+# A preset may ask for fewer (REPOSE_COVER).
 set(REPOSE_DIMENSIONS 2 3)
 set(REPOSE_ORDERS 2 1 3) # the usual one first
 set(REPOSE_REAL_BITS 32 64)

@@ -234,7 +234,7 @@ static size_t link_bytes(const rp_grid *grid)
 
 // Lays the arenas of a set one after the other, channel by channel. In front of all lies room for
 // the planes that the first page has not: rp_grid_arena() may point there.
-static size_t lay_arenas(rp_grid *grid, rp_set *set, int index)
+static rp_result lay_arenas(rp_grid *grid, rp_set *set, int index, size_t *bytes)
 {
     const rp_layout *l = &grid->layout;
     size_t nodes = (size_t)l->arena_nodes, numbers = 0;
@@ -243,35 +243,42 @@ static size_t lay_arenas(rp_grid *grid, rp_set *set, int index)
         page->arena = (uint32_t)nodes;
         nodes += rp_page_arena_nodes(l, page);
     }
+    if (nodes > UINT32_MAX) {
+        return rp_fail(RP_ERR_LIMIT, "arenas of %zu nodes: want at most %u in a species", nodes,
+                       UINT32_MAX);
+    }
     for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
         grid->arena_at[index][c] = numbers;
         if (grid->scatters[index] >> c & 1) {
             numbers += nodes * (size_t)grid->channel[c].comps;
         }
     }
-    return numbers * (size_t)rp_real_bytes(l);
+    *bytes = numbers * (size_t)rp_real_bytes(l);
+    return RP_OK;
 }
 
 rp_result rp_grid_measure(rp_grid *grid, rp_set *set, int sets, rp_local *pages, size_t *bytes)
 {
-    grid->pages = 0;
-    const rp_result result = collect_pages(grid, set, sets);
+    rp_grid_forget(grid);
+    rp_result result = collect_pages(grid, set, sets);
     *pages = grid->pages;
     *bytes = grid->table_size * sizeof(slot) +
              (size_t)grid->pages * (sizeof(rp_node_page) + sizeof(rp_node_block));
     for (int c = 0; c < RP_CHANNEL_LIMIT; c++) {
         *bytes += node_bytes(grid, c);
     }
-    for (int s = 0; s < sets; s++) {
-        *bytes += link_bytes(grid) + lay_arenas(grid, &set[s], s);
+    for (int s = 0; s < sets && result == RP_OK; s++) {
+        size_t arenas = 0;
+        result = lay_arenas(grid, &set[s], s, &arenas);
+        *bytes += link_bytes(grid) + arenas;
     }
-    grid->pages = 0;
+    rp_grid_forget(grid);
     return result;
 }
 
 rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
 {
-    grid->pages = 0;
+    rp_grid_forget(grid);
     grid->builds++;
     for (int s = 0; s < sets; s++) {
         rp_set_find_reach(&set[s]);
@@ -285,13 +292,15 @@ rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
     for (int s = 0; s < sets && result == RP_OK; s++) {
         result = reserve(grid, &grid->source[s], link_bytes(grid), "neighbours of node pages");
         if (result == RP_OK) {
-            const size_t bytes = lay_arenas(grid, &set[s], s);
-            result = reserve(grid, &grid->arena[s], bytes, "page arenas");
+            size_t bytes = 0;
+            result = lay_arenas(grid, &set[s], s, &bytes);
+            result =
+                result != RP_OK ? result : reserve(grid, &grid->arena[s], bytes, "page arenas");
         }
     }
     result = rp_agree(grid->comm, result, NULL, 0);
     if (result != RP_OK) {
-        grid->pages = grid->blocks = 0;
+        rp_grid_forget(grid);
         return result;
     }
     for (int s = 0; s < sets; s++) {

@@ -128,6 +128,9 @@ static inline size_t rp_page_arena_nodes(const rp_layout *l, const rp_page *page
            RP_ARENA_OVERHANG;
 }
 
+// Forget the pages: particles are in others now. The next step builds the grid again.
+static inline void rp_grid_forget(rp_grid *grid) { grid->pages = grid->blocks = 0; }
+
 // Node pages for the current pages of these sets, their neighbours, room for arenas; fills in
 // near[], reach and arena of the particle pages. Call after any of the sets was sorted.
 // @return on failure the grid is empty and must be built again

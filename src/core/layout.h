@@ -22,7 +22,7 @@ typedef int64_t rp_global; // counts things over all ranks
 enum {
     RP_NEAR = 27, // a block and its neighbours, in 2D the nine in the middle plane are used
     RP_NEAR_SELF = 13,
-    RP_QUAD = 4,           // numbers a node keeps per channel: a vector and a scalar, also in 2D
+    RP_QUAD = 4, // numbers of a node in a channel of momentum: a vector and a scalar, also in 2D
     RP_FIXED_BITS = 26,    // single precision keeps positions in units of 2^-26 cell
     RP_ARENA_OVERHANG = 4, // nodes past the last row of an arena: rows are written in whole vectors
 };

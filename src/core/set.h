@@ -4,7 +4,8 @@
 // the last particle are zero. Columns are [slot / 16][component][16], so a tile of a column is what
 // a law or a kernel reads as vectors. Pages are in key order; after a sort the particles of a page
 // are in the order of cells, and those of a cell in the order in which they came. Only
-// rp_set_sort() moves particles between slots, only kernels change what is in them.
+// rp_set_sort() and what migrates between ranks change slots; kernels change what is in them, and
+// whoever puts a particle somewhere else (rp_set_move()).
 #pragma once
 
 #include "base/comm.h"

@@ -34,8 +34,7 @@ static rp_result find_species(rp_world *world, const rp_material_class *class, i
     snprintf(species->name, sizeof species->name, "%s", name);
     rp_grid_let_scatter(&world->grid, world->species_count, name, rp_set_has_mass(set));
     world->species_count++;
-    world->grid.pages = world->grid.blocks =
-        0; // it knows nothing of this one: built anew by the next step
+    rp_grid_forget(&world->grid); // it knows nothing of this one
     return RP_OK;
 }
 

@@ -456,7 +456,8 @@ static rp_result drain_set(rp_world *world, rp_set *set)
     rp_parallel_for(world->threads, set->pages, 16, drain_page, &d);
     rp_result result = RP_OK;
     int64_t sum[] = {0, 0, 0}; // sunk, left, clamped
-    for (rp_local p = 0; p < set->pages && result == RP_OK; p++) {
+    // all of them, also behind one that left: what is marked must be counted
+    for (rp_local p = 0; p < set->pages; p++) {
         const drained *found = &d.page[p];
         sum[0] += found->sunk;
         sum[1] += found->left;

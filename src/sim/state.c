@@ -518,14 +518,16 @@ static rp_result check_positions(const rp_state_view *view, const rp_state_part 
     if (!(h->travel >= 0.0 && isfinite(h->travel))) {
         return rp_fail(RP_ERR_ARGUMENT, "state: travel of %g cells", h->travel);
     }
+    // what a sort leaves on the far face of a block by rounding, within what RP_TRAVEL_LIMIT spares
+    const double slack = h->travel + 0.5 * (1.0 - RP_TRAVEL_LIMIT);
     for (int32_t p = 0; p < h->pages && h->travel <= RP_TRAVEL_LIMIT; p++) {
         const rp_state_page *r = &part->page[p];
         for (int64_t slot = r->first; slot < (int64_t)r->first + r->count; slot++) {
             for (int a = 0; a < l->dim; a++) {
                 const int64_t at = ((slot / RP_LANES) * l->dim + a) * RP_LANES + slot % RP_LANES;
-                const double cell = l->precision == RP_SINGLE ? (double)(fixed[at] >> RP_FIXED_BITS)
-                                                              : floor(real[at]);
-                if (!(cell >= -1.0 && cell <= l->cells[a])) {
+                const double x =
+                    l->precision == RP_SINGLE ? fixed[at] * (1.0 / (1 << RP_FIXED_BITS)) : real[at];
+                if (!(x >= -slack && x <= l->cells[a] + slack)) {
                     return rp_fail(RP_ERR_ARGUMENT, "state: a particle of page %d lies outside it",
                                    p);
                 }
@@ -771,7 +773,7 @@ static rp_result restore_aligned(rp_world *world, const void *data, size_t size)
     for (int s = 0; s < world->species_count; s++) {
         take_species(world, &world->species[s], &view, &view.part[s]);
     }
-    world->grid.pages = world->grid.blocks = 0; // built again by the next step
+    rp_grid_forget(&world->grid); // built again by the next step
     world->failed = false;
     return RP_OK;
 }

@@ -272,7 +272,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
     RP_TRY(rp_agree(world->comm, rp_world_pour(world), NULL, 0));
     rp_step step = rp_world_make_step(world);
-    RP_TRY(rp_world_gravity(world, step.gravity));
+    RP_TRY(rp_agree(world->comm, rp_world_gravity(world, step.gravity), NULL, 0));
     double steps;
     RP_TRY(rp_world_choose_dt(world, &step, &steps));
     if (!(step.dt > 1e-12 / world->def.fps)) {

@@ -486,6 +486,38 @@ static void damaged_states_do_no_harm(void)
     }
 }
 
+// Catches a particle that is farther from its page than it can have travelled: between sorts it
+// would leave the arena that its page scatters into.
+static void a_particle_farther_than_it_travelled_is_refused(void)
+{
+    FOR_EACH_VARIANT(i)
+    {
+        scene s;
+        CHECK_HELPER(start(&s, &variants[i]));
+        char *copy = malloc(s.earlier.size);
+        memcpy(copy, s.earlier.data, s.earlier.size);
+        rp_state_view view;
+        CHECK_OK(rp_state_view_make(s.earlier.data, s.earlier.size, &view));
+        char *x = copy + view.part[0].slots_at[RP_COL_POSITION];
+        const double travel = 0.5;
+        memcpy(copy + TRAVEL, &travel, sizeof travel);
+        for (int k = 0; k < 2; k++) {
+            const double cell = k == 0 ? -0.9 : view.layout.cells[0] + 0.9;
+            check_context("variant %d, cell %g", i, cell);
+            if (view.layout.precision == RP_SINGLE) {
+                const int32_t fixed = (int32_t)(cell * (1 << RP_FIXED_BITS));
+                memcpy(x, &fixed, sizeof fixed);
+            } else {
+                memcpy(x, &cell, sizeof cell);
+            }
+            CHECK_ERROR(rp_world_restore(s.world, copy, s.earlier.size), RP_ERR_ARGUMENT,
+                        "lies outside it");
+        }
+        free(copy);
+        end(&s);
+    }
+}
+
 // Catches numbers that are read in place: a state may come from any address.
 static void a_state_may_lie_anywhere_in_memory(void)
 {
@@ -555,4 +587,5 @@ TEST_MAIN(TEST(a_state_goes_on_bit_for_bit), TEST(a_state_fills_an_empty_world),
           TEST(a_state_of_another_world_is_refused), TEST(bytes_that_are_no_state_are_refused),
           TEST(a_flipped_bit_in_the_header_is_refused),
           TEST(particles_of_unknown_groups_are_refused), TEST(damaged_states_do_no_harm),
+          TEST(a_particle_farther_than_it_travelled_is_refused),
           TEST(a_state_may_lie_anywhere_in_memory), TEST(an_empty_world_has_a_state_too))

@@ -347,7 +347,7 @@ static rp_result explicit_prepare(void *state, rp_step *step)
     RP_TRY(rp_reduce_max(step->comm, wants, RP_SET_LIMIT + 1));
     for (int s = 0; s < step->species_count; s++) {
         if (wants[s] > 0.0) {
-            step->grid->pages = 0; // of other pages from now on, also when a later sort fails
+            rp_grid_forget(step->grid); // of other pages from now on, also when a later sort fails
             RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
             step->stats->sorts++;
             *build = 1.0;
