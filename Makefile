@@ -11,7 +11,7 @@ PRESETS := release scalar clang debug asan-wide tsan coverage
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
 	libembree-dev libwebsockets-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang
-PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb blender libclang-rt-14-dev llvm clang-format gcovr
+PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb python3-h5py python3-matplotlib xvfb xauth blender libclang-rt-14-dev llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
 .PHONY: build help deps deps-build deps-demo deps-test deps-page usd demo test test-page check-all bench validate faults fuzz coverage docs format format-check clean
@@ -75,6 +75,7 @@ check-all: deps deps-page ## every preset with every test
 	@$(call step,layers,tools/layers --check)
 	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
 	@$(call step,50 kills and 20 stops,tests/tools/test_resume.py build/release/bin/repose --kills 50 --stops 20)
+	@$(call step,tutorials,tests/tools/test_tutorials.py build/release/bin/repose)
 	@$(call finish,presets)
 
 bench: deps-build ## time steps of many sizes; ARGS= goes to repose bench, such as ARGS=--quick
