@@ -473,20 +473,30 @@ static rp_result make_folders(char path[RP_PATH], size_t first)
     return RP_OK;
 }
 
-// A copy that a process left which was killed before its run began is as good as a new one.
+// Is there nothing where a copy belongs, or that copy? A process that was killed before its run
+// began has left it.
+static rp_result check_place(const char *from, const char *to)
+{
+    uint64_t ours, theirs;
+    if (access(to, F_OK) != 0) {
+        return RP_OK;
+    }
+    RP_TRY(rp_checksum_file(from, &ours));
+    RP_TRY(rp_checksum_file(to, &theirs));
+    return ours == theirs
+               ? RP_OK
+               : rp_fail(RP_ERR_ARGUMENT,
+                         "%s is in the way: a copy of %s belongs there, and it is another file", to,
+                         from);
+}
+
 static rp_result copy_file(const char *from, const char *to)
 {
     enum { PIECE = 1 << 16 };
     char piece[PIECE];
-    uint64_t ours, theirs;
+    RP_TRY(check_place(from, to));
     if (access(to, F_OK) == 0) {
-        RP_TRY(rp_checksum_file(from, &ours));
-        RP_TRY(rp_checksum_file(to, &theirs));
-        return ours == theirs ? RP_OK
-                              : rp_fail(RP_ERR_ARGUMENT,
-                                        "%s is in the way: a copy of %s belongs there, and it is "
-                                        "another file",
-                                        to, from);
+        return RP_OK;
     }
     FILE *in = fopen(from, "rbe");
     if (in == NULL) {
@@ -506,24 +516,43 @@ static rp_result copy_file(const char *from, const char *to)
     return result;
 }
 
-// A run of a run's own copy of its scene cannot take the place of it.
+// Does the run that the folder holds say that it copied this file?
+static bool is_copy_of_old(const json_t *record, const char *name)
+{
+    const json_t *copies = json_object_get(record, "copies");
+    for (size_t i = 0; i < json_array_size(copies); i++) {
+        const char *copy = json_string_value(json_array_get(copies, i));
+        if (copy != NULL && strcmp(copy, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Before a run is removed: a run of its own copy of its scene cannot take its place, and neither
+// can one that would then find something else in the way.
 static rp_result check_sources(const go *g)
 {
+    char path[RP_PATH];
+    json_t *record = json_load_file(rp_folder_path(&g->run->folder, "run.json", path), 0, NULL);
     char *folder = realpath(g->run->folder.path, NULL);
     const size_t length = folder != NULL ? strlen(folder) : 0;
     rp_result result = RP_OK;
     for (int i = 0; folder != NULL && result == RP_OK && i < g->def->files; i++) {
-        const char *from = g->def->file[i].from;
+        const char *from = g->def->file[i].from, *name = g->def->file[i].name;
         char *real = from != NULL ? realpath(from, NULL) : NULL;
         if (real != NULL && strncmp(real, folder, length) == 0 && real[length] == '/') {
             result = rp_fail(RP_ERR_ARGUMENT,
                              "the scene reads %s, in the folder that would be overwritten: -o "
                              "chooses another folder",
                              from);
+        } else if (from != NULL && !is_copy_of_old(record, name)) {
+            result = check_place(from, rp_folder_path(&g->run->folder, name, path));
         }
         free(real);
     }
     free(folder);
+    json_decref(record);
     return result;
 }
 

@@ -591,8 +591,15 @@ collider { shape = height_field { min = {-1, -0.1, -1}, max = {5, 0, 1}, file = 
         os.makedirs("third/scene.files/meshes")
         self.write("third/scene.files/meshes/wedge.obj", "mine")
         refused = self.repose("run", "there/out/scene.lua", "-o", "third", status=2).stderr
-        self.assertIn("third/scene.files/meshes/wedge.obj is in the way", refused)
+        self.assertIn("third holds scene.files, which is not of a run", refused)
         self.assertEqual(self.read("third/scene.files/meshes/wedge.obj"), "mine")
+        # nor in a folder that a run has, but not this file of it
+        os.makedirs("again/scene.files/meshes")
+        self.write("again/scene.files/meshes/wedge.obj", "mine")
+        refused = self.repose("run", "there/out/scene.lua", "-o", "again", "--overwrite", status=2).stderr
+        self.assertIn("again/scene.files/meshes/wedge.obj is in the way", refused)
+        self.assertEqual(self.read("again/scene.files/meshes/wedge.obj"), "mine")
+        self.assertEqual(self.frames("again"), ["frame.000000.hdf", "frame.000001.hdf"])  # the run is still there
 
     def test_damaged_records_are_named(self):
         self.write("heap.lua", heap(3))
