@@ -340,8 +340,8 @@ static rp_result take_text(rp_scene *scene, const rp_scene_def *def)
         return rp_file_read_all(scene->path, LONGEST_TEXT, &scene->text, &scene->text_size);
     }
     if (def->text_size > LONGEST_TEXT) {
-        return rp_fail(RP_ERR_ARGUMENT, "%s: want at most %d bytes, got more", scene->path,
-                       LONGEST_TEXT);
+        return rp_fail(RP_ERR_ARGUMENT, "%s: want a script of at most %d MiB", scene->path,
+                       LONGEST_TEXT >> 20);
     }
     scene->text = malloc(def->text_size + 1);
     if (scene->text == NULL) {
