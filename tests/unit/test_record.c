@@ -88,8 +88,9 @@ static rp_result glide(void *context, double t, rp_pose *pose)
 static void colliders_go_by_number(void)
 {
     static const char *const names[] = {
-        "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
-        "\u00e9", // 32 bytes: once there was room for 31
+        ("\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+         "\u00e9"
+         "\u00e9"), // 32 bytes: once there was room for 31
         "=1+1",
         "-x",
         "a \"quoted\", comma",
