@@ -84,6 +84,19 @@ size_t resident_memory(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+// ---- descriptors ----
+
+bool descriptors_fill(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        // open() takes the lowest that is free, which is this one
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // ---- signals ----
 
 static atomic_int caught; // a handler writes it, any thread may ask

@@ -13,6 +13,11 @@ size_t peak_memory(void);
 // @return false: the system cannot
 bool forget_peak(void);
 
+// Where standard input, output or error is closed, /dev/null takes its place: otherwise the next file
+// that is opened would, and what is said would be written into it.
+// @return false: it cannot
+bool descriptors_fill(void);
+
 // INT and TERM are noted; a second one ends the process at once.
 void signals_catch(void);
 // The one that came, or 0.

@@ -1,5 +1,6 @@
 // repose: simulate granular matter. Finds the command and hands over.
 #include "commands.h"
+#include "host.h"
 #include "say.h"
 
 #include <repose/repose.h>
@@ -60,6 +61,9 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file that grows too big is a write that fails
+    if (!descriptors_fill()) {
+        return EXIT_FILE; // to whom could it be said?
+    }
     say_quietly(false);
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {

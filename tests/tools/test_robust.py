@@ -7,6 +7,7 @@ that is not its own, and what it leaves is whole.
 The program may be named by the environment variable REPOSE instead.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -109,6 +110,42 @@ class OthersFiles(Folder):
         self.write("out/scene.lua.tmp", "half")
         self.repose("run", "heap.lua", "-o", "out")
         self.assertFalse(os.path.exists("out/scene.lua.tmp"))
+
+
+class Descriptors(Folder):
+    """Standard input, output and error may be closed, each or all."""
+
+    def closed(self, fds, *words):
+        """Runs the command with these descriptors closed, others to files; gives its status."""
+        plug = "import os, sys; [os.close(int(c)) for c in sys.argv[1]]; os.execv(sys.argv[2], sys.argv[2:])"
+        return subprocess.run([sys.executable, "-c", plug, fds, REPOSE, *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode
+
+    def test_what_is_said_goes_into_no_file(self):
+        self.repose("run", "heap.lua", "-o", "whole")
+        self.repose("render", "whole", "--preview", "--size", "64x48", "-o", "whole.png")
+        self.repose("export", "whole", "--to", "csv", "-o", "whole-csv")
+        names = set(self.all_files("whole"))
+        swept = 0
+        for fds in ("0", "1", "2", "01", "02", "12", "012"):
+            with self.subTest(closed=fds):
+                self.assertEqual(self.closed(fds, "run", "heap.lua", "-o", f"out{fds}"), 0)
+                self.assertEqual(set(self.all_files(f"out{fds}")), names)
+                for name in names - {"run.json", "run.log", "run.lock", "stats.csv"}:
+                    self.assertEqual(self.read(f"out{fds}/{name}"), self.read(f"whole/{name}"), name)
+                self.assertRegex(self.read(f"out{fds}/run.lock"), rb"^\d+\n?$")
+                self.assertEqual(json.loads(self.read(f"out{fds}/run.json"))["status"], "finished")
+                for table in ("stats.csv", "run.log"):
+                    self.assertEqual(self.read(f"out{fds}/{table}").count(b"\n"), self.read(f"whole/{table}").count(b"\n"))
+                self.assertEqual(self.closed(fds, "render", "whole", "--preview", "--size", "64x48", "-o", f"{fds}.png"), 0)
+                self.assertEqual(self.read(f"{fds}.png"), self.read("whole.png"))
+                self.assertEqual(self.closed(fds, "export", "whole", "--to", "csv", "-o", f"csv{fds}"), 0)
+                self.assertEqual(self.all_files(f"csv{fds}"), self.all_files("whole-csv"))
+                # what fails does so with the same status
+                self.assertEqual(self.closed(fds, "run", "no.lua"), 4)
+                self.assertEqual(self.closed(fds, "run", "heap.lua", "--frames", "x"), 2)
+                swept += 5
+        print(f"{swept} commands with closed descriptors")
 
 
 class WhileItRuns(Folder):
