@@ -24,6 +24,7 @@ extern "C" {
     X(ACCELERATION, "scene.acceleration", "a field of accelerations")                              \
     X(SETTLE, "scene.settle", "rest before time begins")                                           \
     X(ENERGY, "output.energy", "an account of where energy goes")                                  \
+    X(BODIES, "particles.body", "bodies with a velocity of their own that touch each other")       \
     X(PRESTRESS, "particles.prestress", "particles that start with their weight")                  \
     X(COLLIDERS, "collider", "solid things, at rest")                                              \
     X(MOTION, "collider.motion", "solid things that move")                                         \

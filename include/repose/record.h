@@ -20,14 +20,15 @@ typedef struct rp_record_info {
     bool has_camera;                ///< the scene has one
     double eye[3], look_at[3], fov; ///< [m], [m], [rad] from bottom to top
     int materials, colliders;
+    int bodies; ///< velocity fields that it has names of; 0 in older folders
 } rp_record_info;
 
 /// @param[out] record released with rp_record_close(); NULL on failure
 /// @return RP_ERR_FILE when the folder holds no run
 RP_API rp_result rp_record_open(const char *folder, rp_record **record);
 RP_API void rp_record_close(rp_record *record);
-/// The axis that points up in the run of a folder, or in that which a frame lies in, without reading
-/// more of it; 1 where nothing says.
+/// The axis that points up in the run of a folder, or in that which a frame lies in, without
+/// reading more of it; 1 where nothing says.
 RP_API int rp_record_up(const char *path);
 RP_API void rp_record_get_info(const rp_record *record, rp_record_info *out);
 
@@ -36,6 +37,10 @@ RP_API bool rp_record_frame(const rp_record *record, int64_t frame, char *path, 
 
 /// @param index 0 to rp_record_info.materials - 1
 RP_API const rp_material_def *rp_record_material(const rp_record *record, int index);
+
+/// The name of a body of particles: "rest" for 0.
+/// @param index 0 to rp_record_info.bodies - 1
+RP_API const char *rp_record_body(const rp_record *record, int index);
 
 /// The colour that the scene gives to its grains.
 /// @param[out] rgb sRGB, 0 to 1; untouched where there is none

@@ -3,6 +3,7 @@
 #pragma once
 #include "base.h"
 #include "colors.h"
+#include "contact.h"
 #include "export.h"
 #include "file.h"
 #include "frame.h"

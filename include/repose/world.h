@@ -6,12 +6,14 @@
 //     rp_world_run_frame(world);                       // one frame of time at a go
 //
 // SI units and radians throughout; up is where gravity does not point, y as a rule. In a 2D world
-// (plane strain) the third component of every vector is ignored and a slice one metre thick is meant.
+// (plane strain) the third component of every vector is ignored and a slice one metre thick is
+// meant.
 #pragma once
 
 #include "base.h"
 #include "collider.h"
 #include "columns.h"
+#include "contact.h"
 #include "method.h"
 #include "particles.h"
 #include "stats.h"
@@ -59,6 +61,7 @@ typedef struct rp_world_def {
     bool energy;                       ///< keep account of where energy goes, see rp_energy
     int period[3];     ///< cells after which space repeats, 0 for none; multiples of 8 (z in 3D: 4)
     int fields;        ///< separate velocity fields; particles of two fields do not feel each other
+    bool contact;      ///< unless they are bodies that touch, see contact.h
     int threads;       ///< 0: as many as the process may use
     uint64_t seed;     ///< of every random number in the world
     const char *isa;   ///< "plain", "avx2", "avx512"; NULL: REPOSE_ISA, else the widest there is

@@ -110,6 +110,19 @@ static void fill_material(const writer *w, const column *c, rp_stretch part, voi
     }
 }
 
+// The body is the velocity field of the group.
+static void fill_body(const writer *w, const column *c, rp_stretch part, void *rows)
+{
+    (void)c;
+    const rp_state_part *own = &w->view.part[part.species];
+    uint16_t *body = rows;
+    rp_rows_gather(&w->view, RP_COL_GROUP, part, body);
+    for (int32_t i = 0; i < part.count; i++) {
+        const uint16_t group = body[i];
+        body[i] = group < own->about->groups ? (uint16_t)own->group[group].field : RP_GROUP_DEAD;
+    }
+}
+
 static void fill_species(const writer *w, const column *c, rp_stretch part, void *rows)
 {
     (void)w, (void)c;
@@ -290,6 +303,16 @@ static void put_columns(writer *w)
                                      .description = "of the particle's group; 65535 when it is "
                                                     "about to be removed"},
                             .fill = fill_material});
+    if (w->view.header->fields > 1) {
+        put_column(w,
+                   &(column){.spec = {.path = RP_AT_COLUMNS "/body",
+                                      .type = RP_H5_U16,
+                                      .rows = rows,
+                                      .unit = "1",
+                                      .description = "number of the body, 0 for the rest; run.json "
+                                                     "has the names"},
+                             .fill = fill_body});
+    }
     put_column(w, &(column){.spec = {.path = RP_AT_COLUMNS "/species",
                                      .type = RP_H5_U8,
                                      .rows = rows,

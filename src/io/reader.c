@@ -482,6 +482,15 @@ bool rp_reader_knows(const rp_reader *r, const char *name, rp_value_info *out)
     return known;
 }
 
+static const char *body_name(const rp_reader *r, int number)
+{
+    rp_record_info info = {.bodies = 0};
+    if (r->record != NULL) {
+        rp_record_get_info(r->record, &info);
+    }
+    return number < info.bodies ? rp_record_body(r->record, number) : NULL;
+}
+
 const char *rp_reader_label(const rp_reader *r, const char *name, int number)
 {
     value v;
@@ -489,6 +498,7 @@ const char *rp_reader_label(const rp_reader *r, const char *name, int number)
     return known && v.from == FROM_MATERIAL && number < r->mixture.materials
                ? rp_record_material(r->record, number)->name
            : known && v.from == FROM_SPECIES ? rp_reader_species(r, number)
+           : known && v.from == FROM_FIELD   ? body_name(r, number)
                                              : NULL;
 }
 

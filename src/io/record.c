@@ -26,6 +26,7 @@ struct rp_record {
     rp_record_info info;
     rp_material_def *material;
     double (*tint)[3]; // of each material's grains, sRGB; the first is -1 where there is none
+    char (*body)[RP_NAME_SIZE]; // names
     rp_record_collider *collider;
     int numbers;   // more than the highest of a collider
     rp_pose *pose; // [frame][number], frames 0 to poses - 1
@@ -121,6 +122,26 @@ static rp_result read_materials(rp_record *r, const json_t *run, const json_t *s
         }
     }
     r->info.materials = (int)json_array_size(known);
+    return RP_OK;
+}
+
+static rp_result read_bodies(rp_record *r, const json_t *run)
+{
+    const json_t *names = json_object_get(run, "bodies");
+    const size_t count = json_array_size(names);
+    if (count > UINT16_MAX) {
+        return rp_fail(RP_ERR_FILE, "%s/run.json: bodies: want at most %d, got %zu", r->folder.path,
+                       UINT16_MAX, count);
+    }
+    r->body = calloc(count + 1, sizeof *r->body);
+    if (r->body == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the bodies of %s", r->folder.path);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        snprintf(r->body[i], sizeof r->body[i], "%s", name != NULL ? name : "");
+    }
+    r->info.bodies = (int)count;
     return RP_OK;
 }
 
@@ -316,6 +337,7 @@ static rp_result read_all(rp_record *r)
     if (result == RP_OK) {
         result = scene != NULL ? read_scene(r, scene) : RP_OK;
         result = result == RP_OK ? read_materials(r, run, scene) : result;
+        result = result == RP_OK ? read_bodies(r, run) : result;
         json_decref(scene);
     }
     json_decref(run);
@@ -379,6 +401,7 @@ void rp_record_close(rp_record *r)
         free(r->pose);
         free(r->material);
         free(r->tint);
+        free(r->body);
         free(r);
     }
 }
@@ -410,6 +433,12 @@ const rp_material_def *rp_record_material(const rp_record *r, int index)
 {
     RP_ASSERT(index >= 0 && index < r->info.materials);
     return &r->material[index];
+}
+
+const char *rp_record_body(const rp_record *r, int index)
+{
+    RP_ASSERT(index >= 0 && index < r->info.bodies);
+    return r->body[index];
 }
 
 const rp_record_collider *rp_record_collider_at(const rp_record *r, int index)

@@ -106,6 +106,8 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     if (rp_call_value(said, "acceleration")->kind != 0) {
         w.acceleration = rp_scene_vector_field(said, "acceleration");
     }
+    w.fields = scene->bodies;
+    w.contact = scene->bodies > 1;
     w.seed = (uint64_t)rp_call_integer(said, "seed");
     w.threads = def->threads;
     w.allocator = def->allocator;
@@ -156,7 +158,8 @@ static rp_result add_material(rp_world *world, const scene_call *call, rp_materi
 // Particles and colliders
 // ----------------------------------------------------------------------------------------
 
-static rp_result add_particles(rp_world *world, const scene_call *r, const rp_material *materials)
+static rp_result add_particles(rp_world *world, const rp_scene *scene, const scene_call *r,
+                               const rp_material *materials)
 {
     rp_particles_def def = rp_default_particles_def();
     def.material = materials[rp_call_value(r, "material")->call->index];
@@ -165,6 +168,7 @@ static rp_result add_particles(rp_world *world, const scene_call *r, const rp_ma
     def.sampling = (rp_sampling)rp_call_choice(r, "sampling");
     def.jitter = rp_call_number(r, "jitter");
     def.prestress = (rp_prestress)rp_call_choice(r, "prestress");
+    def.field = rp_scene_find_body(scene, rp_call_text(r, "body"))->number;
     const scene_value *velocity = rp_call_value(r, "velocity");
     if (velocity->kind == TAKES_FUNCTION) {
         def.velocity_of_place = rp_scene_vector_of_place(r, "velocity");
@@ -199,7 +203,8 @@ static double number_or(const scene_call *r, const char *key, double otherwise)
     return rp_call_value(r, key)->kind != 0 ? rp_call_number(r, key) : otherwise;
 }
 
-static rp_result add_emitter(rp_world *world, const scene_call *r, const rp_material *materials)
+static rp_result add_emitter(rp_world *world, const rp_scene *scene, const scene_call *r,
+                             const rp_material *materials)
 {
     rp_emitter_def def = rp_default_emitter_def();
     def.material = materials[rp_call_value(r, "material")->call->index];
@@ -210,8 +215,37 @@ static rp_result add_emitter(rp_world *world, const scene_call *r, const rp_mate
     def.start = rp_call_number(r, "start");
     def.stop = number_or(r, "stop", INFINITY);
     def.spacing = number_or(r, "spacing", 0.0);
+    def.field = rp_scene_find_body(scene, rp_call_text(r, "body"))->number;
     def.name = rp_call_text(r, "name");
     return rp_world_add_emitter(world, &def);
+}
+
+static rp_result add_contact(rp_world *world, const rp_scene *scene, const scene_call *r)
+{
+    rp_pair_def def = rp_default_pair_def();
+    const scene_value *bodies = rp_call_value(r, "bodies");
+    for (int i = 0; i < 2 && bodies->kind != 0; i++) {
+        def.body[i] = rp_scene_find_body(scene, bodies->texts[i])->number;
+    }
+    def.contact = rp_call_choice(r, "contact") == 0 ? RP_SEPARATE : RP_STICKY;
+    def.friction = rp_call_number(r, "friction");
+    def.normals = (rp_normals)rp_call_choice(r, "normals");
+    def.gap = rp_call_boolean(r, "gap");
+    if (bodies->kind == 0) {
+        def.impulses = (rp_impulses)rp_call_choice(r, "impulses");
+    }
+    return rp_world_set_contact(world, &def);
+}
+
+// "rest" has its name already.
+static rp_result name_bodies(rp_world *world, const rp_scene *scene)
+{
+    rp_result result = RP_OK;
+    for (int i = 0; i < scene->bodies && result == RP_OK; i++) {
+        const scene_body *body = &scene->body[i];
+        result = body->number > 0 ? rp_world_name_body(world, body->number, body->name) : RP_OK;
+    }
+    return result;
 }
 
 static rp_result add_probe(rp_world *world, const scene_call *r)
@@ -266,13 +300,16 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
         return add_material(world, r, &materials[r->index]);
     }
     if (strcmp(r->word->name, "particles") == 0) {
-        return empty ? RP_OK : add_particles(world, r, materials);
+        return empty ? RP_OK : add_particles(world, scene, r, materials);
     }
     if (strcmp(r->word->name, "collider") == 0) {
         return add_collider(world, scene, r);
     }
     if (strcmp(r->word->name, "emitter") == 0) {
-        return add_emitter(world, r, materials);
+        return add_emitter(world, scene, r, materials);
+    }
+    if (strcmp(r->word->name, "contact") == 0) {
+        return scene->bodies > 1 ? add_contact(world, scene, r) : RP_OK;
     }
     if (strcmp(r->word->name, "probe") == 0) {
         return add_probe(world, r);
@@ -302,6 +339,7 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     const rp_world_def w = world_def(scene, def);
     const scene_call *at = scene->said;
     rp_result result = rp_world_create(&w, &world);
+    result = result == RP_OK ? name_bodies(world, scene) : result;
     // particles last: what they are made of and what they must not lie in comes first
     for (int last = 0; last < 2; last++) {
         for (const scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {

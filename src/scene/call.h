@@ -79,7 +79,9 @@ struct rp_scene {
     int up; // the axis: 1 or 2
     char *title;
     char *resolved;
-    rp_places *places; // from a planned world to the one that runs
+    struct scene_body *body; // those that particles name, in the order of names
+    int bodies;              // with "rest", which is always there
+    rp_places *places;       // from a planned world to the one that runs
 };
 
 // Values by name. Asking for a key that the word does not have, or for another kind than the value

@@ -344,6 +344,7 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
         return rp_scene_make_shape(scene, call);
     }
     RP_TRY(check_length(scene, call, "name", 1, RP_NAME_SIZE));
+    RP_TRY(check_length(scene, call, "body", 1, RP_NAME_SIZE));
     RP_TRY(check_length(scene, call, "title", 0, sizeof((rp_record_info *)0)->title));
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (strcmp(call->word->name, checks[i].word) == 0) {
@@ -424,5 +425,5 @@ rp_result rp_scene_check(rp_scene *scene)
             result = rp_call_place(scene, r, check_call(scene, r));
         }
     }
-    return result;
+    return result == RP_OK ? rp_scene_check_bodies(scene) : result;
 }

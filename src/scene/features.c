@@ -26,6 +26,8 @@ static const struct {
     {"scene", "dimension", RP_FEATURE_TWO_DIMENSIONS, 2},
     {"scene", "precision", RP_FEATURE_DOUBLE, 1},
     {"output", "energy", RP_FEATURE_ENERGY, 0},
+    {"particles", "body", RP_FEATURE_BODIES, 0},
+    {"emitter", "body", RP_FEATURE_BODIES, 0},
     {"particles", "prestress", RP_FEATURE_PRESTRESS, 1},
     {"collider", NULL, RP_FEATURE_COLLIDERS, 0},
     {"collider", "motion", RP_FEATURE_MOTION, 0},

@@ -483,6 +483,7 @@ void rp_scene_free(rp_scene *scene)
     rp_places_destroy(scene->places);
     free(scene->title);
     free(scene->resolved);
+    free(scene->body);
     free(scene);
 }
 

@@ -267,6 +267,12 @@ static void read_tables(const reader *r, int index, scene_value *out)
     lua_settop(L, kept - 1);
 }
 
+// Names of something that the scene has, such as bodies; neither choices of a param nor of the key.
+static bool takes_names(const reader *r)
+{
+    return key_of(r)->takes == TAKES_STRINGS && key_of(r)->choices == NULL;
+}
+
 // One string of a list, on top of the stack; it is the next after those in `out`.
 static const char *read_one_choice(const reader *r, const scene_value *out)
 {
@@ -279,9 +285,10 @@ static const char *read_one_choice(const reader *r, const scene_value *out)
         rp_scene_describe_choices(choices, wanted, sizeof wanted);
         text = choices[rp_read_choice(r->L, -1, choices, path, wanted)];
     }
-    if (size < 1 || size > RP_LONGEST_CHOICE || !rp_is_text(text, size)) {
-        rp_sandbox_error(r->L, "%s[%d]: want a line of UTF-8 text of 1 to %d bytes, got %s",
-                         r->path, out->count + 1, RP_LONGEST_CHOICE, rp_sandbox_show(r->L, -1));
+    const size_t longest = takes_names(r) ? RP_NAME_SIZE - 1 : RP_LONGEST_CHOICE;
+    if (size < 1 || size > longest || !rp_is_text(text, size)) {
+        rp_sandbox_error(r->L, "%s[%d]: want a line of UTF-8 text of 1 to %zu bytes, got %s",
+                         r->path, out->count + 1, longest, rp_sandbox_show(r->L, -1));
     }
     for (int i = 0; i < out->count; i++) {
         if (strcmp(out->texts[i], text) == 0) {
@@ -314,8 +321,13 @@ static void read_strings(const reader *r, int index, scene_value *out)
         char many[32];
         snprintf(many, sizeof many, "%llu", (unsigned long long)length);
         rp_sandbox_error(L, "%s: want a list of %d to %d strings, such as {\"%s\", \"%s\"}, got %s",
-                         r->path, least, most, some ? key_of(r)->choices[0] : "quick",
-                         some ? key_of(r)->choices[1] : "fine",
+                         r->path, least, most,
+                         some             ? key_of(r)->choices[0]
+                         : takes_names(r) ? "ball"
+                                          : "quick",
+                         some             ? key_of(r)->choices[1]
+                         : takes_names(r) ? "block"
+                                          : "fine",
                          keys != length ? "one with other fields"
                          : !fits        ? many
                                         : "one with a metatable");

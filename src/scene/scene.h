@@ -40,6 +40,18 @@ const char *rp_scene_take_file(rp_scene *scene, const char *name);
 // The collider of that name that was said before `before`; NULL: none.
 const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name,
                                          const scene_call *before);
+// A body of particles and its number, which is that of its velocity field.
+typedef struct scene_body {
+    const char *name;
+    int number;
+} scene_body;
+// Number the bodies in the order in which the scene names them first; refuse contacts of bodies
+// that nobody has, pairs that are named twice, and bodies that lie in each other. After shapes are
+// made.
+rp_result rp_scene_check_bodies(rp_scene *scene);
+// NULL: there is none of this name.
+const scene_body *rp_scene_find_body(const rp_scene *scene, const char *name);
+
 // Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
 int rp_scene_period(const rp_scene *scene, const scene_call *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.

@@ -275,9 +275,28 @@ static const scene_key particles_keys[] = {
      .sentence = "At the start; a function is called for every particle."},
     {"velocity_gradient", TAKES_MATRIX, "1/s", ANY, .absent = "none",
      .sentence = "Rows of d v_i / d x_j: `velocity` is then that at the origin."},
+    {"body", TAKES_STRING, .otherwise = "\"rest\"",
+     .sentence = "Name of the body that they are part of. Each has a velocity of its own, and bodies slide on and part from each "
+                 "other (`contact`); particles of one body stick together, whatever they are made of. At most 63 bytes."},
     {"prestress", TAKES_CHOICE, .choices = CHOICES("none", "k0"), .otherwise = "\"none\"",
      .sentence = "k0: particles start with the pressure of what lies above them in the shape, and sideways with that of a "
                  "layer that cannot spread, so that sand between walls starts at rest."},
+};
+
+static const scene_key contact_keys[] = {
+    {"bodies", TAKES_STRINGS, .absent = "all pairs that nothing else is said of",
+     .sentence = "Names of two, in any order; `rest` is all that has no name."},
+    {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "Coulomb coefficient. Only where things slide: not with sticky contact."},
+    {"contact", TAKES_CHOICE, .choices = CHOICES("separate", "sticky"), .otherwise = "\"separate\"",
+     .sentence = "Separate: they slide and lift off; sticky: what touches moves along."},
+    {"normals", TAKES_CHOICE, .choices = CHOICES("auto", "paper", "difference", "regression"), .otherwise = "\"auto\"",
+     .sentence = "Where the surface between them points: by the difference of their gradients of mass, by the plane that separates their "
+                 "particles best, or (auto) by the second where the first is in doubt; paper is as Wretborn prints it."},
+    {"gap", TAKES_BOOLEAN, .otherwise = "true",
+     .sentence = "Touch when their surfaces meet; without it as soon as both have mass at a node, a cell or two too early."},
+    {"impulses", TAKES_CHOICE, .choices = CHOICES("exact", "pairs"), .otherwise = "\"exact\"", .not_with = "bodies",
+     .sentence = "Where three and more meet: all at once, or pair after pair as Wretborn prints it, for comparison."},
 };
 
 static const scene_key collider_keys[] = {
@@ -320,6 +339,7 @@ static const scene_key emitter_keys[] = {
     {"stop", TAKES_NUMBER, "s", POSITIVE, .absent = "never", .sentence = "When it ends."},
     {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "half a `dx`",
      .sentence = "Distance between particles, and between layers at full rate."},
+    {"body", TAKES_STRING, .otherwise = "\"rest\"", .sentence = "Name of the body that it adds to, as of `particles`."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages; at most 63 bytes."},
 };
 
@@ -530,6 +550,15 @@ static const char emitter_example[] =
     "    velocity = {0, -1, 0}, rate = 10, stop = 2,   -- a spout that builds a pile\n"
     "}\n" GROUND;
 
+static const char contact_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "local rubber = material.elastic { density = 1000, young = 2e5 }\n"
+    "particles { material = material.sand {}, shape = box { min = {-0.2, 0, -0.2}, max = {0.2, 0.15, 0.2} } }\n"
+    "particles { material = rubber, shape = sphere { center = {0, 0.3, 0}, radius = 0.08 }, body = \"ball\" }\n"
+    "particles { material = rubber, shape = sphere { center = {0.05, 0.5, 0}, radius = 0.08 }, body = \"other\" }\n"
+    "contact { friction = 0.3 }                              -- of all pairs\n"
+    "contact { bodies = {\"ball\", \"other\"}, friction = 0.1 }   -- but of these two\n" GROUND;
+
 static const char sink_example[] =
     "scene { dx = 0.02, frames = 48 }\n"
     "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.2, 0.3, 0.2} } }\n"
@@ -554,6 +583,9 @@ static const scene_word fixed_words[] = {
      KEYS(particles_keys), particles_example},
     {"collider", WORD_MANY, false, "colliders", "Something solid that particles run into.",
      KEYS(collider_keys), collider_example},
+    {"contact", WORD_MANY, false, "contacts",
+     "How bodies touch that have a velocity of their own (`particles.body`). Without it they part and slide without friction.",
+     KEYS(contact_keys), contact_example},
     {"emitter", WORD_MANY, false, "emitters", "Pours a material in layers one spacing thick.",
      KEYS(emitter_keys), emitter_example},
     {"sink", WORD_MANY, false, "sinks", "Where particles vanish.",

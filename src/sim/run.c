@@ -229,21 +229,27 @@ static rp_result write_record(const go *g, const char *status)
     for (int i = 0; i < world->species_count; i++) {
         json_array_append_new(species, json_string(world->species[i].name));
     }
+    json_t *bodies = json_array();
+    for (int i = 0; i < world->def.fields; i++) {
+        char name[RP_NAME_SIZE];
+        rp_world_body_name(world, i, name);
+        json_array_append_new(bodies, json_string(name));
+    }
     const rp_method_info *method = &world->solver->info;
     json_t *options =
         rp_properties_to_json(method->option, method->options, world->def.option, json_object());
     json_t *about = json_loads(g->def->about != NULL ? g->def->about : "{}", 0, NULL);
     json_t *record = json_pack(
         "{s:i, s:s, s:s, s:s?, s:s, s:I, s:I, s:I, s:s, s:s, s:i, s:I, s:s, s:s, s:f, s:o, s:o, "
-        "s:o, s:o, s:o, s:o}", //
+        "s:o, s:o, s:o, s:o, s:o}", //
         "format", RUN_FORMAT, "repose", RP_VERSION, "status", status, "title", g->def->title,
         "method", world->solver->info.name, "frames", (json_int_t)g->def->frames, "frames_done",
         (json_int_t)world->time.frame, "steps", (json_int_t)world->time.step, "instruction_set",
         rp_world_isa(world), "precision", world->def.precision == RP_SINGLE ? "single" : "double",
         "threads", world->threads, "seed", (json_int_t)world->def.seed, "host", host, "written",
         when, "seconds", rp_seconds() - g->began, "materials", materials, "species", species,
-        "options", options, "copies", list_copies(g), "warnings", list_warnings(g->run), "about",
-        about);
+        "bodies", bodies, "options", options, "copies", list_copies(g), "warnings",
+        list_warnings(g->run), "about", about);
     char *text =
         record != NULL ? json_dumps(record, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(record);

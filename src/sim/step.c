@@ -144,6 +144,7 @@ rp_step rp_world_make_step(rp_world *world)
         .law = world->laws,
         .collider = world->collider,
         .colliders = world->colliders,
+        .pairs = world->def.contact ? &world->pairs : NULL,
         .body = world->body,
         .option = world->def.option,
         .transfer = world->def.transfer,

@@ -152,6 +152,7 @@ static rp_result choose_method(rp_world *world)
     const bool asked[RP_FEATURE_COUNT] = {
         [RP_FEATURE_ACCELERATION] = def->acceleration.call != NULL,
         [RP_FEATURE_ENERGY] = def->energy,
+        [RP_FEATURE_BODIES] = def->contact,
         [RP_FEATURE_PERIODIC] = def->period[0] > 0 || def->period[1] > 0 || def->period[2] > 0,
         [RP_FEATURE_TWO_DIMENSIONS] = def->dimension == 2,
         [RP_FEATURE_DOUBLE] = def->precision == RP_DOUBLE,
@@ -228,6 +229,7 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     if (result == RP_OK) {
         const rp_layout layout = rp_layout_make(def);
         rp_grid_init(&world->grid, &layout, world->needs.channel, a);
+        world->pairs = rp_pairs_default();
         world->solver->state(world->solver_state, &world->registry);
         register_state(world);
         *out = world;
@@ -264,6 +266,8 @@ void rp_world_destroy(rp_world *world)
     }
     rp_pour_free(world);
     rp_plan_free(world);
+    rp_pairs_free(&world->pairs, a);
+    rp_buffer_free(&world->body_names, a);
     rp_scratch_free(&world->scratch);
     rp_delete(&given, world, sizeof *world);
 }

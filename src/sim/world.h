@@ -90,6 +90,8 @@ struct rp_world {
     rp_shape *sink[RP_SINK_LIMIT];
     int sinks;
     rp_domain domain;
+    rp_pairs pairs;       // how bodies touch
+    rp_buffer body_names; // char[fields][RP_NAME_SIZE]; empty before the first name
     rp_probe probe[RP_PROBE_LIMIT];
     int probes;
     rp_frame_choice choice; // of columns that frames keep

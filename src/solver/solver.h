@@ -2,6 +2,7 @@
 // rp_step, so a solver never sees the world.
 #pragma once
 
+#include "collide/pairs.h"
 #include "collide/touches.h"
 #include "core/exchange.h"
 #include "core/registry.h"
@@ -52,8 +53,9 @@ typedef struct rp_step {
     const rp_law *const *law; // [RP_MATERIAL_KINDS] of this world's variant
     const rp_collider *collider;
     int colliders;
-    rp_body *body;      // [colliders]: a step gives each what nodes give up to its collider
-    const void *option; // the struct that the solver's properties describe, checked
+    const rp_pairs *pairs; // how bodies touch; NULL: those of two fields do not feel each other
+    rp_body *body;         // [colliders]: a step gives each what nodes give up to its collider
+    const void *option;    // the struct that the solver's properties describe, checked
     rp_transfer transfer;
     rp_gradient gradient;
     double flip, cfl;

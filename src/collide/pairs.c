@@ -1,0 +1,59 @@
+#include "collide/pairs.h"
+
+#include <string.h>
+
+rp_pairs rp_pairs_default(void)
+{
+    return (rp_pairs){.all = {.contact = RP_SEPARATE, .normals = RP_NORMALS_AUTO, .gap = true}};
+}
+
+void rp_pairs_free(rp_pairs *pairs, const rp_allocator *a) { rp_buffer_free(&pairs->list, a); }
+
+// Where the pair is, or would be.
+static int place_of(const rp_pairs *pairs, int b, int d, bool *there)
+{
+    const rp_pair *list = pairs->list.data;
+    int low = 0, high = pairs->count;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        const rp_pair *p = &list[middle];
+        if (p->body[0] < b || (p->body[0] == b && p->body[1] < d)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *there = low < pairs->count && list[low].body[0] == b && list[low].body[1] == d;
+    return low;
+}
+
+rp_result rp_pairs_set(rp_pairs *pairs, const rp_allocator *a, int b, int d,
+                       const rp_pair_rule *rule)
+{
+    const int lower = b < d ? b : d, upper = b < d ? d : b;
+    bool there;
+    const int at = place_of(pairs, lower, upper, &there);
+    if (!there) {
+        const size_t held = (size_t)pairs->count * sizeof(rp_pair);
+        if (held + sizeof(rp_pair) > pairs->list.bytes) {
+            const rp_result result = rp_buffer_reserve(
+                &pairs->list, a, 2 * held + 16 * sizeof(rp_pair), held, "pairs of bodies");
+            if (result != RP_OK) {
+                return result;
+            }
+        }
+        rp_pair *list = pairs->list.data;
+        memmove(&list[at + 1], &list[at], (size_t)(pairs->count - at) * sizeof *list);
+        list[at] = (rp_pair){.body = {(uint16_t)lower, (uint16_t)upper}};
+        pairs->count++;
+    }
+    ((rp_pair *)pairs->list.data)[at].rule = *rule;
+    return RP_OK;
+}
+
+const rp_pair_rule *rp_pairs_rule(const rp_pairs *pairs, int b, int d)
+{
+    bool there = false;
+    const int at = pairs->count > 0 ? place_of(pairs, b, d, &there) : 0;
+    return there ? &((const rp_pair *)pairs->list.data)[at].rule : &pairs->all;
+}
