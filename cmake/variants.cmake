@@ -82,7 +82,8 @@ function(repose_add_kernel_variants target)
                             "${rows}")
 endfunction()
 
-# Sources of src/model: per dimension, precision and instruction set. X(dim, bits, isa)
+# Sources of src/model, and passes of methods without splines: per dimension, precision and instruction set.
+# X(dim, bits, isa)
 function(repose_add_law_variants target)
   set(rows "")
   foreach(dim IN LISTS REPOSE_DIMENSIONS)

@@ -1,7 +1,8 @@
 // Stored positions: int32 fixed point with 2^-26 cell in single precision, double otherwise.
 #pragma once
 
-#include "kernel/variant.h"
+#include "base/simd.h"
+#include "core/layout.h"
 
 typedef struct split_position {
     ivec cell; // base node relative to the block
@@ -77,15 +78,3 @@ RP_INLINE void position_move(stored *at, vec cells, ivec id, uint32_t step_hash,
 }
 
 #endif
-
-// Where in an arena the base node of each particle's stencil is.
-RP_INLINE ivec arena_offset(const ivec cell[DIM])
-{
-    // the arena begins one cell before the block
-    static const lane_int step[3] = {STEP_X, STEP_Y, STEP_Z};
-    ivec at = viset(0);
-    for (int a = 0; a < DIM; a++) {
-        at += (cell[a] + 1) * step[a];
-    }
-    return at;
-}

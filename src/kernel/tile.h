@@ -130,6 +130,18 @@ RP_INLINE void fetch_column(const rp_set *set, rp_column_id column, rp_local slo
     }
 }
 
+// Where in an arena the base node of each particle's stencil is.
+RP_INLINE ivec arena_offset(const ivec cell[DIM])
+{
+    // the arena begins one cell before the block
+    static const lane_int step[3] = {STEP_X, STEP_Y, STEP_Z};
+    ivec at = viset(0);
+    for (int a = 0; a < DIM; a++) {
+        at += (cell[a] + 1) * step[a];
+    }
+    return at;
+}
+
 // Where the particles of a tile scatter to and gather from. Weights of the outer axes are kept lane
 // by lane, to be broadcast; those of the row axis particle by particle, to be spread over a row.
 typedef struct stencil_tile {

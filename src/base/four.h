@@ -1,0 +1,74 @@
+// What lists of neighbours need beyond base/simd.h: lanes picked out by a mask, and vectors of four
+// numbers that are four on every instruction set.
+#pragma once
+
+#include "base/simd.h"
+
+// four doubles are passed in two ways, with AVX and without: nothing here is ever called, only
+// inlined
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+// A bit per lane of a mask, lane 0 lowest.
+RP_INLINE unsigned vbitmask(ivec m)
+{
+#if defined(RP_PLAIN)
+    return m != 0;
+#elif defined(__AVX512F__) && RP_REAL_BITS == 32
+    return _mm512_movepi32_mask((__m512i)m);
+#elif defined(__AVX512F__)
+    return _mm512_movepi64_mask((__m512i)m);
+#elif RP_REAL_BITS == 32
+    return (unsigned)_mm256_movemask_ps((__m256)m);
+#else
+    return (unsigned)_mm256_movemask_pd((__m256d)m);
+#endif
+}
+
+// The lanes whose bits are set, one after the other; what is written past them is of no use, and
+// may be up to a whole vec.
+RP_INLINE void vpack(real *to, vec a, unsigned bits)
+{
+#if defined(__AVX512F__) && RP_REAL_BITS == 32
+    vstore(to, (vec)_mm512_maskz_compress_ps((__mmask16)bits, (__m512)a));
+#elif defined(__AVX512F__)
+    vstore(to, (vec)_mm512_maskz_compress_pd((__mmask8)bits, (__m512d)a));
+#else
+    real lane[LANES];
+    vstore(lane, a);
+    for (; bits != 0; bits &= bits - 1) {
+        *to++ = lane[__builtin_ctz(bits)];
+    }
+#endif
+}
+
+// All lanes added up, halves onto halves.
+RP_INLINE real vsum(vec a)
+{
+    real lane[LANES];
+    vstore(lane, a);
+    _Pragma("GCC unroll 4") for (int half = LANES / 2; half > 0; half /= 2)
+    {
+        _Pragma("GCC unroll 8") for (int i = 0; i < half; i++) { lane[i] += lane[i + half]; }
+    }
+    return lane[0];
+}
+
+// Four numbers, whatever the instruction set: a vector in space and one more.
+typedef real four __attribute__((vector_size(4 * sizeof(real))));
+typedef four four_unaligned __attribute__((aligned(sizeof(real)), may_alias));
+
+RP_INLINE four fload(const real *p) { return *(const four_unaligned *)p; }
+RP_INLINE void fstore(real *p, four a) { *(four_unaligned *)p = a; }
+RP_INLINE four fset(real x) { return (four){x, x, x, x}; }
+RP_INLINE four ffma(four a, four b, four c)
+{
+#if defined(RP_PLAIN)
+    return a * b + c;
+#elif RP_REAL_BITS == 32
+    return (four)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+#else
+    return (four)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#endif
+}
