@@ -60,6 +60,18 @@ typedef struct rp_render rp_render;
 RP_API rp_result rp_render_open(const char *path, const rp_render_def *def, rp_render **render);
 RP_API void rp_render_close(rp_render *render);
 
+/// What was given or chosen for all pictures of a run: for whoever shows it otherwise, and wants
+/// the same view and the same colours.
+typedef struct rp_render_view {
+    int width, height;         ///< of a picture [pixels]
+    double eye[3], look_at[3]; ///< [m]
+    double fov;                ///< from bottom to top [rad]
+    bool parallel;   ///< no perspective: as large everywhere as a lens would show it at look_at
+    bool has_range;  ///< the colours stand for numbers
+    double range[2]; ///< of them
+} rp_render_view;
+RP_API void rp_render_get_view(const rp_render *render, rp_render_view *out);
+
 /// A picture of a frame: to PNG.tmp, then renamed, so that `png` is whole or as it was. Several
 /// threads may make pictures of one rp_render at once; each then works alone.
 /// @param frame its number; of a single frame -1 will do, and of a run that is the last one
@@ -90,10 +102,10 @@ RP_API rp_movie_def rp_default_movie_def(void);
 RP_API rp_result rp_render_movie(const rp_render *render, const rp_movie_def *def, const char *mp4);
 
 /// Particles that come from elsewhere. A 2D world is seen straight from the front, without
-/// perspective unless fov or an eye is given, a 3D world from a little above. With only an eye
-/// given, the camera looks at the middle of the particles; with only a place to look at, it keeps
-/// its direction and distance. Particles that are not at a finite place, or more than 1e9 m away,
-/// are left out; where there is none, the picture shows empty ground.
+/// perspective unless fov alone or an eye elsewhere is given, a 3D world from a little above. With
+/// only an eye given, the camera looks at the middle of the particles; with only a place to look
+/// at, it keeps its direction and distance. Particles that are not at a finite place, or more than
+/// 1e9 m away, are left out; where there is none, the picture shows empty ground.
 /// @param position [count][3] [m]; in 2D the third component is ignored
 /// @param id [count], decides the colour of each grain; NULL: its index does
 /// @param dimension 2 or 3

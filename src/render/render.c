@@ -222,6 +222,21 @@ void rp_render_close(rp_render *render)
     }
 }
 
+void rp_render_get_view(const rp_render *render, rp_render_view *out)
+{
+    const rp_camera *v = &render->shot.camera;
+    const rp_quantity *q = &render->quantity;
+    *out = (rp_render_view){
+        .width = v->width, .height = v->height, .fov = v->fov, .parallel = v->parallel};
+    memcpy(out->eye, v->eye, sizeof out->eye);
+    memcpy(out->look_at, v->look, sizeof out->look_at);
+    if (q->kind == RP_QUANTITY_NUMBERS) {
+        out->has_range = true;
+        out->range[0] = q->low;
+        out->range[1] = q->high;
+    }
+}
+
 // ---- a picture ----
 
 // Particles, and what stands around them.

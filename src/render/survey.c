@@ -49,8 +49,6 @@ rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, size_t g
     const bool empty = crowd->count == 0;
     RP_TRY(rp_camera_aim(v, (const double(*)[3])(empty ? corner : crowd->point), empty ? 0 : grains,
                          empty ? 2 : crowd->count, radius, crowd->flat));
-    // a slice is seen as it is, unless somebody wants a lens
-    v->parallel = crowd->flat && !def->has_eye && !def->has_look && def->fov == 0.0;
     double apart = 0.0;
     for (int a = 0; a < 3; a++) {
         const double middle = 0.5 * (v->lower[a] + v->upper[a]);
@@ -68,6 +66,9 @@ rp_result rp_show_view(const rp_render_def *def, const rp_crowd *crowd, size_t g
                        "render.eye: the camera stands at %g %g %g and looks at the same place",
                        v->eye[0], v->eye[1], v->eye[2]);
     }
+    // a slice is seen as it is from straight ahead, unless somebody wants a lens and nothing else
+    const bool ahead = v->eye[0] == v->look[0] && v->eye[1] == v->look[1] && v->eye[2] > v->look[2];
+    v->parallel = crowd->flat && ahead && (def->has_eye || def->has_look || def->fov == 0.0);
     v->lower[v->z_up ? 2 : 1] -= radius; // grains lie on the ground, not in it
     return RP_OK;
 }
@@ -121,6 +122,70 @@ static rp_result survey_frames(const rp_render *render, sights *s)
                 return result;
             }
         }
+    }
+    return RP_OK;
+}
+
+static int upward(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// What all but one in a hundred have, from a few thousand of them.
+static rp_result usual_box(const rp_crowd *crowd, double lower[3], double upper[3])
+{
+    enum { SAMPLES = 8192 };
+    const size_t step = crowd->count / SAMPLES + 1;
+    double *sample = malloc((SAMPLES + 1) * sizeof *sample);
+    if (sample == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory to aim the camera");
+    }
+    for (int a = 0; a < 3; a++) {
+        size_t found = 0;
+        for (size_t i = 0; i < crowd->count; i += step) {
+            sample[found++] = crowd->point[i][a];
+        }
+        qsort(sample, found, sizeof *sample, upward);
+        lower[a] = sample[found / 100];
+        upper[a] = sample[found - 1 - found / 100];
+    }
+    free(sample);
+    return RP_OK;
+}
+
+// Forget those few that are more than four times as far away from most others as these are from
+// each other: flung off, or fallen past the floor. Where they are many, they belong to it.
+static rp_result leave_strays(rp_crowd *crowd)
+{
+    double lower[3], upper[3], wide = 0.0;
+    if (crowd->count == 0) {
+        return RP_OK;
+    }
+    RP_TRY(usual_box(crowd, lower, upper));
+    for (int a = 0; a < 3; a++) {
+        wide = fmax(wide, upper[a] - lower[a]);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < crowd->count; i++) {
+            const double *x = crowd->point[i];
+            double away = 0.0;
+            for (int a = 0; a < 3; a++) {
+                away = fmax(away, fmax(lower[a] - x[a], x[a] - upper[a]));
+            }
+            if (away > 4.0 * wide) {
+                continue;
+            }
+            if (pass == 1) {
+                memmove(crowd->point[kept], x, sizeof crowd->point[kept]);
+            }
+            kept++;
+        }
+        if (crowd->count - kept > crowd->count / 100) {
+            return RP_OK;
+        }
+        crowd->count = pass == 1 ? kept : crowd->count;
     }
     return RP_OK;
 }
@@ -185,12 +250,6 @@ static void take_ground(rp_render *render)
             render->shot.ground_color[a] = rp_linear_of((float)c->color[a]);
         }
     }
-}
-
-static int upward(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 // All but half a percent at each end; what cannot be negative starts at 0.
@@ -267,6 +326,7 @@ rp_result rp_show_survey(rp_render *render)
     rp_result result = s.value != NULL
                            ? survey_frames(render, &s)
                            : rp_fail(RP_ERR_MEMORY, "no memory to look at %s", render->path);
+    result = result == RP_OK ? leave_strays(&s.crowd) : result;
     if (result == RP_OK) {
         choose_range(&render->quantity, &s);
         const size_t grains = s.crowd.count;

@@ -11,6 +11,11 @@
 
 json_t *rp_json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+json_t *rp_json_triple(const double x[3])
+{
+    return json_pack("[o,o,o]", rp_json_number(x[0]), rp_json_number(x[1]), rp_json_number(x[2]));
+}
+
 // ---- the cache ----
 
 static void release(rp_sheet *s)
@@ -371,11 +376,6 @@ static rp_blob *choose(const rp_sheet *before, const rp_sheet *now, int comps, j
     return rp_blob_share(now->codes);
 }
 
-static json_t *triple(const double x[3])
-{
-    return json_pack("[o,o,o]", rp_json_number(x[0]), rp_json_number(x[1]), rp_json_number(x[2]));
-}
-
 static json_t *describe_lattice(const rp_sheet *s, int comps)
 {
     json_t *origin = json_array(), *unit = json_array();
@@ -466,7 +466,8 @@ static rp_result send_sheets(rp_frames *f, int slot, uint64_t serial, opener *o,
     const rp_sheet *before = f->has[slot].colors;
     rp_blob *second =
         choose(before != NULL && strcmp(before->color, color) == 0 ? before : NULL, colors, 1, how);
-    json_t *box = json_pack("[o,o]", triple(places->box[0]), triple(places->box[1]));
+    json_t *box =
+        json_pack("[o,o]", rp_json_triple(places->box[0]), rp_json_triple(places->box[1]));
     json_t *json = json_pack("{s:s, s:o, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:i, s:o, s:o, s:o}",
                              "type", "frame", "box", box, "frame", (json_int_t)o->number, "time",
                              places->info.time, "particles", (json_int_t)places->info.particles,

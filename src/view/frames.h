@@ -71,3 +71,4 @@ rp_result rp_frames_particle(rp_frames *f, const rp_message *message, rp_parcel 
 
 // null where a number is not finite, which JSON cannot say
 json_t *rp_json_number(double value);
+json_t *rp_json_triple(const double x[3]);

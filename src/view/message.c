@@ -131,7 +131,7 @@ static rp_result read_order(const json_t *object, const char *want, rp_message *
             return i == RP_VIEW_START ? read_params(object, &out->order) : RP_OK;
         }
     }
-    return wrong("want", "frame, pick, follow, pause, resume, stop or start");
+    return wrong("want", "frame, pick, follow, view, pause, resume, stop or start");
 }
 
 static rp_result read_message(const json_t *object, rp_message *out)
@@ -161,6 +161,10 @@ static rp_result read_message(const json_t *object, rp_message *out)
         RP_TRY(read_color(object, out->color));
         RP_TRY(read_whole(object, "id", exact, &id));
         out->id = (uint64_t)id;
+    } else if (strcmp(want, "view") == 0) {
+        out->want = RP_WANT_VIEW;
+        keys = 2;
+        RP_TRY(read_color(object, out->color));
     } else {
         RP_TRY(read_order(object, want, out, &keys));
     }

@@ -14,6 +14,7 @@ typedef enum rp_want {
     RP_WANT_FRAME,  // frame, color
     RP_WANT_PICK,   // frame, color, from, along, spread, plane: the first that a ray meets
     RP_WANT_FOLLOW, // frame, color, id: that one
+    RP_WANT_VIEW,   // color: where pictures of the run are taken from, and the range of that colour
     RP_WANT_ORDER,  // pause, resume, stop, start
 } rp_want;
 

@@ -32,7 +32,7 @@ static void push_reply(rp_view *v, int slot, uint64_t serial, rp_parcel parcel)
 
 static rp_parcel trouble(const rp_view_task *t, rp_result result, const char *sentence)
 {
-    static const char *const what[] = {"frame", "particle", "particle", "order"};
+    static const char *const what[] = {"frame", "particle", "particle", "view", "order"};
     return rp_parcel_text(json_pack("{s:s, s:s, s:I, s:b, s:o}", "type", "trouble", "what",
                                     what[t->message.want], "frame", (json_int_t)t->message.frame,
                                     "wrong", result == RP_ERR_ARGUMENT, "sentence",
@@ -112,6 +112,9 @@ static void work(rp_view *v, const rp_view_task *t)
     case RP_WANT_PICK:
     case RP_WANT_FOLLOW:
         result = rp_frames_particle(&v->frames, &t->message, &parcel);
+        break;
+    case RP_WANT_VIEW:
+        result = rp_aims_send(&v->aims, &v->frames, t->message.color, &parcel);
         break;
     case RP_WANT_ORDER:
         result = v->def.order != NULL
@@ -278,6 +281,7 @@ void rp_view_close(rp_view *v)
     rp_parcel_release(&v->news.scene);
     free(v->news.stats);
     rp_frames_end(&v->frames);
+    rp_aims_end(&v->aims);
     rp_watch_end(&v->watch);
     pthread_cond_destroy(&v->wake);
     pthread_mutex_destroy(&v->mutex);

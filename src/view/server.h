@@ -12,6 +12,7 @@
 // only when the socket can take something, once.
 #pragma once
 
+#include "view/aims.h"
 #include "view/frames.h"
 #include "view/gate.h"
 #include "view/message.h"
@@ -83,6 +84,7 @@ struct rp_view {
     // of the thread that reads files
     rp_watch watch;
     rp_frames frames;
+    rp_aims aims;
 
     struct { // so that a flood of refusals does not become one of lines
         time_t second;

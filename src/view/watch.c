@@ -150,11 +150,6 @@ static json_t *load_json(const rp_watch *w, const char *name)
     return json;
 }
 
-static json_t *triple(const double x[3])
-{
-    return json_pack("[o,o,o]", rp_json_number(x[0]), rp_json_number(x[1]), rp_json_number(x[2]));
-}
-
 // Vertices, normals, triangles of one collider after the other.
 static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list)
 {
@@ -178,11 +173,12 @@ static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list
         const rp_pose pose = rp_record_pose(record, i, 0.0);
         json_t *turn = json_pack("[f,f,f,f]", pose.rotation[0], pose.rotation[1], pose.rotation[2],
                                  pose.rotation[3]);
-        json_array_append_new(list, json_pack("{s:o, s:s, s:o, s:b, s:I, s:I, s:o, s:o}", "name",
-                                              rp_json_text(c->name), "look", look[c->look], "color",
-                                              triple(c->color), "moves", c->moves, "vertices",
-                                              (json_int_t)n, "triangles", (json_int_t)m, "position",
-                                              triple(pose.position), "rotation", turn));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s, s:o, s:b, s:I, s:I, s:o, s:o}", "name",
+                                        rp_json_text(c->name), "look", look[c->look], "color",
+                                        rp_json_triple(c->color), "moves", c->moves, "vertices",
+                                        (json_int_t)n, "triangles", (json_int_t)m, "position",
+                                        rp_json_triple(pose.position), "rotation", turn));
         memcpy(blob->data + at, c->surface.vertex, 12 * n);
         memcpy(blob->data + at + 12 * n, c->surface.normal, 12 * n);
         memcpy(blob->data + at + 24 * n, c->surface.triangle, 12 * m);
@@ -240,11 +236,6 @@ static void make_scene(rp_watch *w)
         rp_json_text(w->folder), "dimension", info.dimension, "up", info.up, "fps", info.fps,
         "colliders", colliders, "materials", materials, "columns", list_columns(w), "ramp", ramp());
     json_object_set(json, "params", params != NULL ? params : json_null());
-    json_object_set_new(json, "camera",
-                        info.has_camera
-                            ? json_pack("{s:o, s:o, s:f}", "eye", triple(info.eye), "look_at",
-                                        triple(info.look_at), "fov", info.fov)
-                            : json_null());
     json_decref(resolved);
     rp_parcel_release(&w->scene);
     w->scene = rp_parcel_binary(json, meshes, NULL);

@@ -53,6 +53,7 @@ async function end(server, status = 0) {
 // A page whose errors and requests are noted.
 async function open(address, size = { width: 1280, height: 800 }) {
   const context = await browser.newContext({ viewport: size });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(address).origin });
   const page = await context.newPage();
   page.wrong = [];
   page.on("pageerror", error => page.wrong.push(error.message));
@@ -77,7 +78,7 @@ const shown = (page, frame) => until(page, n => window.repose?.state.shown && (n
 const words = (page, text) => until(page, t => document.getElementById("words").textContent.includes(t), text, { timeout: 60000 });
 const settle = page => page.evaluate(() => new Promise(done => {
   // until nothing is being asked for, and what is there was drawn in full
-  const look = () => (repose.state.open <= 0 && !repose.stage.dirty && repose.stage.drawn_level === 0 ? done() : setTimeout(look, 30));
+  const look = () => (repose.state.open <= 0 && !repose.stage.dirty && !repose.stage.glide && repose.stage.drawn_level === 0 ? done() : setTimeout(look, 30));
   setTimeout(look, 350);
 }));
 
@@ -102,6 +103,60 @@ const look = page => page.evaluate(() => {
 });
 // The largest difference of two pictures, 0 to 255. Depth, and with it shade, changes a little with what was seen so far.
 const differ = (a, b) => Math.max(...a.small.map((v, i) => Math.abs(v - b.small[i])));
+
+// Where every particle of the frame is in the window, from the codes that came for it: how many are in the part that neither
+// the panel nor the footer covers, and in the picture that `repose render` would take.
+const watch_places = page => page.evaluate(() => {
+  const s = repose.stage, take = s.take;
+  s.take = function(waiting, message, about, comps, data, offset) {
+    if (comps === 3) {
+      if (about.codes === "all") s.codes = new Uint16Array(data.slice(offset, offset + 6 * message.count));
+      let used = offset;
+      for (const block of about.codes === "blocks" ? about.blocks : []) {
+        const first = 3 * block * message.block, size = Math.min(3 * message.block, 3 * message.count - first);
+        s.codes.set(new Uint16Array(data.slice(used, used + 2 * size)), first);
+        used += 2 * size;
+      }
+    }
+    return take.call(s, waiting, message, about, comps, data, offset);
+  };
+});
+const places = page => page.evaluate(() => {
+  const s = repose.stage, { origin, unit } = s.frame.places, box = id => document.getElementById(id).getBoundingClientRect();
+  const right = box("panel").left || innerWidth, bottom = box("transport").top, picture = box("marks");
+  let free = 0, inside = 0, low = [1e9, 1e9], high = [-1e9, -1e9];
+  for (let i = 0; i < s.frame.count; i++) {
+    const at = s.project([0, 1, 2].map(k => origin[k] + unit[k] * s.codes[3 * i + k]));
+    if (!at) continue;
+    if (at[0] > 0 && at[0] < right && at[1] > 0 && at[1] < bottom) free++;
+    if (at[0] > picture.left && at[0] < picture.right && at[1] > picture.top && at[1] < picture.bottom) inside++;
+    low = low.map((v, k) => Math.min(v, at[k]));
+    high = high.map((v, k) => Math.max(v, at[k]));
+  }
+  return { count: s.frame.count, free, inside, wide: high[0] - low[0], high: high[1] - low[1], picture: [picture.width, picture.height], right, bottom };
+});
+
+// A picture file, decoded by the browser: the colours of `across` times `down` parts of it, and which of them are sand.
+async function decode(file, across, down) {
+  const page = await (await browser.newContext()).newPage(), bytes = fs.readFileSync(file).toString("base64");
+  const out = await page.evaluate(async ([bytes, across, down]) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${bytes}`)).blob());
+    const canvas = new OffscreenCanvas(across, down), draw = canvas.getContext("2d");
+    draw.imageSmoothingQuality = "high";
+    draw.drawImage(image, 0, 0, across, down);
+    return [...draw.getImageData(0, 0, across, down).data];
+  }, [bytes, across, down]);
+  await page.context().close();
+  return out;
+}
+const is_sand = (rgba, i) => rgba[4 * i] - rgba[4 * i + 2] > 35;
+// How much of the sand in either is sand in both.
+function overlap(a, b) {
+  let both = 0, any = 0;
+  for (let i = 0; i < a.length / 4; i++) { both += is_sand(a, i) && is_sand(b, i); any += is_sand(a, i) || is_sand(b, i); }
+  return both / any;
+}
+const unlike = (a, b) => a.reduce((sum, v, i) => sum + Math.abs(v - b[i]), 0) / a.length;
 
 // Lost, and given back: not before the page has been told of the loss.
 const lose_context = page => page.evaluate(() => new Promise(done => {
@@ -508,6 +563,118 @@ const parts = {
     assert.deepEqual(page.wrong, []);
     await page.context().close();
     await end(server);
+  },
+
+  async "five scenes without a camera: the sand is in view, beside the panel, as in pictures"() {
+    const floor = "collider { name = 'floor', shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }\n";
+    const scenes = {
+      column: `scene { dx = 0.05, fps = 24, frames = 18 }
+particles { material = material.sand {}, shape = box { min = {-0.2, 0, -0.2}, max = {0.2, 1.2, 0.2} } }\n` + floor,
+      // far from the origin, and small
+      spread: `scene { dx = 0.002, fps = 100, frames = 20 }
+particles { material = material.sand { friction_angle = 25 }, shape = box { min = {50, 0, -30}, max = {50.012, 0.03, -29.988} } }\n` + floor,
+      slice: `scene { dimension = 2, dx = 0.02, fps = 24, frames = 24 }
+particles { material = material.sand {}, shape = box { min = {0, 0.6}, max = {0.3, 1} } }
+collider { shape = box { min = {-0.2, 0.4}, max = {0.15, 0.5} } }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }\n`,
+      poured: `scene { dx = 0.02, fps = 24, frames = 30 }
+emitter { material = material.sand {}, shape = cylinder { base = {0, 0.58, 0}, radius = 0.05, height = 0.04 }, velocity = {0, -0.5, 0} }
+collider { name = "table", shape = cylinder { base = {0, 0.1, 0}, radius = 0.12, height = 0.08 } }\n` + floor,
+      upright: `scene { up = "z", dx = 0.04, fps = 24, frames = 18 }
+particles { material = material.sand {}, shape = cylinder { base = {1, 2, 0.3}, radius = 0.2, height = 0.3 } }
+collider { name = "sledge", shape = box { min = {0.6, 1.6, 0}, max = {1.4, 2.4, 0.1} }, velocity = {0.8, 0, 0} }
+collider { shape = half_space { point = {0, 0, 0}, normal = {0, 0, 1} } }\n`,
+    };
+    for (const [name, text] of Object.entries(scenes)) {
+      fs.writeFileSync(`${name}.lua`, text);
+      const ran = spawnSync(repose, ["run", `${name}.lua`, "-o", name, "--quiet"], { encoding: "utf8" });
+      assert.equal(ran.status, 0, ran.stderr);
+      const server = await view(name);
+      for (const [width, height] of [[1280, 800], [1920, 1080], [800, 600]]) {
+        const page = await open(server.address, { width, height }), about = `${name} at ${width} x ${height}`;
+        await shown(page, 0);
+        await watch_places(page);
+        for (const key of ["End", "Home"]) {
+          await page.keyboard.press(key);
+          await until(page, k => k === "Home" ? repose.state.shown.frame === 0 : repose.state.shown.frame === repose.state.status.last, key);
+          await settle(page);
+          await shot(page, `view-${name}-${width}-${key === "Home" ? "first" : "last"}`);
+          const p = await places(page), said = `${about}, ${key}: ${JSON.stringify(p)}`;
+          if (name === "poured" && key === "Home" && p.count === 0) continue;
+          // a few in a thousand may be stray
+          assert.ok(p.free >= 0.997 * p.count && p.inside >= 0.99 * p.count, said);
+          assert.ok(p.right - p.picture[0] < 60 || p.bottom - p.picture[1] < 60, `the picture takes what room there is: ${said}`);
+          // the largest frame fills the view: neither far away nor cut off
+          if (key === "End") assert.ok(p.wide > 0.25 * p.picture[0] || p.high > 0.25 * p.picture[1], said);
+        }
+        // the colours' range is that of the whole run in every frame
+        await page.selectOption("#color", "speed");
+        await until(page, () => repose.state.shown.colors.name === "speed");
+        const ranges = [];
+        for (const frame of ["0", "5", "11"]) {
+          await page.locator("#scrub").fill(frame);
+          await shown(page, Number(frame));
+          ranges.push(await page.evaluate(() => repose.stage.range.join()));
+        }
+        assert.equal(new Set(ranges).size, 1, `${about}: ${ranges.join("; ")}`);
+        assert.deepEqual(page.wrong, []);
+        await page.context().close();
+      }
+      await end(server);
+    }
+  },
+
+  async "the camera is copied, and repose render takes the same picture"() {
+    const picture = (run, file, ...args) => {
+      const made = spawnSync(repose, ["render", run, "-o", file, "--preview", "--size", "640x360", "--frame", "0", ...args], { encoding: "utf8" });
+      assert.equal(made.status, 0, made.stderr);
+    };
+    fs.writeFileSync("flat-copy.lua", 'scene { dimension = 2, dx = 0.01, frames = 2 }\n' +
+      "particles { material = material.sand {}, shape = box { min = {0, 0}, max = {0.3, 0.2} } }\n" +
+      "collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }\n");
+    assert.equal(spawnSync(repose, ["run", "flat-copy.lua", "-o", "flat-copy", "--quiet"]).status, 0);
+    for (const [run, scene] of [["out", "heap.lua"], ["flat-copy", "flat-copy.lua"]]) {
+      const server = await view(run), page = await open(server.address);
+      await shown(page, 0);
+      for (const turned of [false, true]) {
+        if (turned) {
+          await page.evaluate(flat => { const s = repose.stage; if (!flat) s.turn(140, 60); s.move(-40, 30); s.zoom(1.3, 300, 300); }, run !== "out");
+        }
+        await page.evaluate(() => { if (document.getElementById("outlines").checked) document.getElementById("outlines").click(); });
+        await settle(page);
+        const about = `${run}${turned ? ", moved by hand" : ""}`, clip = await page.evaluate(() => {
+          const { left, top, width, height } = document.getElementById("marks").getBoundingClientRect();
+          return { x: left, y: top, width, height };
+        });
+        await page.click("#copy-camera");
+        const args = (await page.evaluate(() => navigator.clipboard.readText())).split(" ");
+        assert.equal(args[0], "--camera");
+        await page.click("#copy-scene");
+        const block = await page.evaluate(() => navigator.clipboard.readText());
+        assert.match(block, /^camera \{ eye = /);
+        await page.evaluate(() => { document.getElementById("note").hidden = true; document.getElementById("marks").style.visibility = "hidden"; });
+        await page.screenshot({ path: "page.png", clip });
+        await page.evaluate(() => { document.getElementById("marks").style.visibility = ""; });
+        picture(run, "copied.png", ...args);
+        if (shots) { fs.copyFileSync("copied.png", path.join(shots, `copied-${run}${turned ? "-moved" : ""}.png`)); fs.copyFileSync("page.png", path.join(shots, `copied-${run}${turned ? "-moved" : ""}-page.png`)); }
+        const copied = await decode("copied.png", 320, 180), seen = await decode("page.png", 320, 180);
+        assert.ok(overlap(copied, seen) > 0.9, `${about}: sand in both on ${overlap(copied, seen)} of what is sand in one of them`);
+        if (!turned) {
+          picture(run, "own.png");
+          const apart = unlike(copied, await decode("own.png", 320, 180));
+          assert.ok(apart < 0.5, `${about}: ${apart} of 255 from what render chooses`);
+          continue;
+        }
+        fs.writeFileSync("with-camera.lua", fs.readFileSync(scene, "utf8") + block + "\n");
+        assert.equal(spawnSync(repose, ["run", "with-camera.lua", "-o", "with-camera", "--overwrite", "--quiet"]).status, 0);
+        picture("with-camera", "scene.png");
+        const other = unlike(copied, await decode("scene.png", 320, 180));
+        assert.ok(other < 0.5, `${about}: ${other} of 255 from the scene with the copied camera`);
+      }
+      assert.deepEqual(page.wrong, []);
+      await page.context().close();
+      await end(server);
+    }
   },
 
   async "with a token, which leaves the address at once"() {

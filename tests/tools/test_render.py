@@ -7,6 +7,7 @@ Without ffmpeg the tests of movies are skipped, unless CI=true.
 """
 
 import json
+import math
 import os
 import re
 import shutil
@@ -240,9 +241,26 @@ class Pictures(unittest.TestCase):
         self.assertLessEqual(max(tops) - min(tops), 1)
         self.assertTrue(140 < tops[0] < 179, tops)
         self.assertGreater(share(path, green), 0.005)  # from the front it would be no more than a line
+        # a camera straight before it has no perspective either: its scale is that at which it looks
+        wide = self.picture("ahead.png", "--size", "320x180", "--samples", "16", "--camera", "0,0.3,2/0,0.3,0", "--fov", "40", run="flat")
+        upright = [(min(x), max(x)) for x in ([x for x, p in enumerate(row) if blue(*p)] for row in read_png(wide)[2]) if len(x) > 2]
+        self.assertAlmostEqual(len(upright), 0.6 * 180 / (2 * 2 * math.tan(math.radians(20))), delta=1.5)
+        self.assertLessEqual(max(b for a, b in upright) - min(b for a, b in upright), 1)
         # a lens, for those who want one
         self.assertNotEqual(read_png(self.picture("lens.png", "--size", "320x180", "--samples", "16", "--fov", "30", run="flat"))[2],
                             rows)
+
+    def test_a_few_grains_far_away_do_not_make_the_rest_small(self):
+        def sand(r, g, b):
+            return r - b > 35
+        with open(self.at("stray.lua"), "w") as file:
+            file.write("""scene { dx = 0.04, frames = 1 }
+particles { material = material.sand {}, shape = box { min = {-0.2, 0, -0.2}, max = {0.2, 0.4, 0.2} } }
+particles { material = material.sand {}, shape = box { min = {9, 300, 0}, max = {9.04, 300.04, 0.04} } }
+collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+""")
+        self.repose("run", "stray.lua", "-o", "stray", "--quiet")
+        self.assertGreater(share(self.picture("stray.png", run="stray"), sand), 0.1)
 
     def test_threads_do_not_change_the_picture(self):
         for threads in "1", "2":

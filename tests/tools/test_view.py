@@ -10,6 +10,7 @@ behaves is the matter of test_page.py.
 import base64
 import contextlib
 import json
+import math
 import os
 import re
 import signal
@@ -285,6 +286,32 @@ class Serves(Case):
         self.assertIn("not there", s.wait("trouble")["sentence"])
         self.end()
 
+    def test_the_view_is_that_of_pictures(self):
+        out = self.run_heap()
+        s = self.page(self.view(out))
+        views = {}
+        for color in "grains", "speed", "height":
+            s.send({"want": "view", "color": color})
+            views[color] = s.wait("view")
+        self.assertEqual(len({(*v["eye"], *v["look_at"], v["fov"], v["parallel"]) for v in views.values()}), 1)
+        self.assertEqual(([v["range"] is None for v in views.values()], views["speed"]["last"]), ([True, False, False], 3))
+        self.assertAlmostEqual(views["speed"]["aspect"], 1280 / 720)
+        self.assertEqual(views["speed"]["range"][0], 0)
+        s.send({"want": "view", "color": "nonsense"})
+        self.assertIn("no quantity", s.wait("trouble", what="view")["sentence"])
+        self.end()
+        # told to take that view and that range, repose render makes the same picture, byte for byte
+        speed = views["speed"]
+        camera = "/".join(",".join(map(repr, speed[k])) for k in ("eye", "look_at"))
+        given = ["--camera", camera, "--fov", repr(math.degrees(speed["fov"])), "--range", ",".join(map(repr, speed["range"]))]
+        pictures = set()
+        for more in [], given:
+            subprocess.run([REPOSE, "render", out, "--color", "speed", "--no-legend", "--preview", "--size", "320x180", "-o", "view.png", *more],
+                           check=True, stderr=subprocess.DEVNULL)
+            with open("view.png", "rb") as file:
+                pictures.add(file.read())
+        self.assertEqual(len(pictures), 1)
+
     def test_which_way_is_up(self):
         self.run_heap(frames=1)
         s = self.page(self.view("out"))
@@ -340,6 +367,8 @@ class Serves(Case):
         s = self.page(self.view(out))
         s.send({"want": "frame", "frame": 2, "color": "speed"})
         self.assertIn("link that leads out", s.wait("trouble")["sentence"])
+        s.send({"want": "view", "color": "speed"})
+        self.assertIn("link that leads out", s.wait("trouble", what="view")["sentence"])
         s.ask(1)
         self.end()
 

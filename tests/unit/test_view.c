@@ -40,6 +40,8 @@ static void a_message_says_what_it_wants(void)
     CHECK_OK(
         parse("{\"want\":\"follow\",\"frame\":1,\"color\":\"speed\",\"id\":9007199254740992}", &m));
     CHECK(m.want == RP_WANT_FOLLOW && m.id == UINT64_C(9007199254740992));
+    CHECK_OK(parse("{\"want\":\"view\",\"color\":\"speed\"}", &m));
+    CHECK(m.want == RP_WANT_VIEW && strcmp(m.color, "speed") == 0);
     CHECK_OK(parse(" {\"want\":\"stop\"} ", &m));
     CHECK(m.want == RP_WANT_ORDER && m.order.word == RP_VIEW_STOP);
     CHECK_OK(parse("{\"want\":\"start\",\"keep\":true,\"set\":{\"angle\":\"30\",\"name\":\"a b\"}}",
@@ -97,6 +99,9 @@ static void what_is_not_expected_is_refused(void)
         "\"plane\":[0,0,0,0]}",
         "{\"want\":\"follow\",\"frame\":1,\"color\":\"speed\",\"id\":-1}",
         "{\"want\":\"follow\",\"frame\":1,\"id\":1}",
+        "{\"want\":\"view\"}",
+        "{\"want\":\"view\",\"color\":\"../x\"}",
+        "{\"want\":\"view\",\"frame\":1,\"color\":\"speed\"}",
         "\xff\xfe",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

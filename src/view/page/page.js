@@ -16,19 +16,24 @@ const state = {
   undrawn: 0,           // frames since the last picture
   queue: [],            // frames that came before their time
   due: 0,
+  views: Object.create(null),  // of each colour: what the server last told of the whole run
+  view: null,           // the newest of them
+  view_open: null,      // ... or about to come
+  view_asked: 0,        // when
   ranges: Object.create(null), // of each colour: what was seen, or { fixed: true }
   slice: { axis: "", at: 0.5, flip: false },
   id: null,             // the particle that is looked at
   looking: false,       // ... or about to be
   came: 0, bytes: 0,    // frames and bytes so far
+  marks: true,          // of the picture's corners
   connected: false,
 };
 
 // ---- remembered across a reload ----
 
 function remember() {
-  const kept = { camera: stage.camera, color: state.color, slice: state.slice, outlines: stage.outlines, generation: state.generation,
-    folder: state.scene?.folder, frame: state.want, live: state.live, panel: !document.body.classList.contains("no-panel"), speed: state.speed, loop: state.loop };
+  const kept = { camera: stage.by_hand ? stage.camera : null, color: state.color, slice: state.slice, outlines: stage.outlines, generation: state.generation,
+    folder: state.scene?.folder, frame: state.want, live: state.live, panel: !document.body.classList.contains("no-panel"), marks: state.marks, speed: state.speed, loop: state.loop };
   try { sessionStorage.setItem("repose", JSON.stringify(kept)); } catch { /* private windows may have none */ }
 }
 function recall() {
@@ -40,6 +45,7 @@ if (kept) {
   state.slice = kept.slice ?? state.slice;
   state.speed = kept.speed ?? 1;
   state.loop = kept.loop ?? false;
+  state.marks = kept.marks ?? true;
   $("loop").setAttribute("aria-pressed", String(state.loop));
   stage.outlines = kept.outlines ?? true;
   document.body.classList.toggle("no-panel", kept.panel === false);
@@ -67,11 +73,12 @@ function duration(s) {
 
 const note = (() => {
   let timer;
-  return text => {
+  return (text, good = false) => {
     $("note").textContent = text;
+    $("note").classList.toggle("good", good);
     $("note").hidden = !text;
     clearTimeout(timer);
-    timer = setTimeout(() => { $("note").hidden = true; }, 8000);
+    timer = setTimeout(() => { $("note").hidden = true; }, good ? 2500 : 8000);
   };
 })();
 
@@ -137,9 +144,49 @@ function ask(frame, color) {
   return sent;
 }
 
+// The view and the range of colours are those of pictures, over all frames that there are: asked for before the first frame,
+// and again when there is a tenth more of the run, once a second at most.
+function ask_view() {
+  const last = state.status.last, known = state.views[state.color]?.last ?? -1;
+  if (state.view_open || known >= last || (known >= 0 && last < 1.1 * known + 1 && !is_over())) return;
+  const wait = known >= 0 ? state.view_asked + 1000 - performance.now() : 0;
+  if (wait > 0) {
+    clearTimeout(state.view_timer);
+    state.view_timer = setTimeout(pump, wait + 10);
+  } else if (link.send({ want: "view", color: state.color })) {
+    state.open++;
+    state.view_asked = performance.now();
+    state.view_open = { color: state.color, last, generation: state.generation };
+  }
+}
+
+// @param message null: there is none to be had before the run has gone on
+function take_view(message) {
+  const asked = state.view_open, before = state.view;
+  state.view_open = null;
+  if (!asked || asked.generation !== state.generation || (message && message.generation !== state.generation)) return;
+  state.views[asked.color] = message ?? { ...state.views[asked.color], last: asked.last };
+  if (!message) return;
+  state.view = message;
+  stage.picture = message.aspect;
+  draw_marks();
+  const moved = ["eye", "look_at", "fov"].some(key => String(message[key]) !== String(before?.[key]));
+  if (moved && !stage.by_hand) show_view(before !== null);
+  if (state.shown?.colors.name === message.color) show_colors(state.shown.colors);
+}
+
+// As pictures are taken.
+function show_view(smoothly) {
+  const v = state.view, quick = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (v) stage.look_from(v.eye, v.look_at, v.fov, v.parallel, smoothly && !quick);
+  else if (bounds.low) stage.fit(bounds.low, bounds.high);
+  stage.by_hand = false;
+}
+
 function pump() {
   const last = state.status?.last ?? -1;
   if (!state.connected || last < 0) return;
+  ask_view();
   if (state.playing) {
     // a few ahead, so that the next is here when its time comes; where drawing is slow, it is waited for
     while (state.open + state.queue.length < 3 && state.undrawn < 3) {
@@ -223,32 +270,18 @@ const bounds = { low: null, high: null };
 function note_bounds(m) {
   const [low, high] = m.box;
   if (m.count === 0 || low[0] === null) return;
-  if (!bounds.low) { bounds.low = low.map(v => v - m.radius); bounds.high = high.map(v => v + m.radius); }
+  if (!bounds.low) {
+    bounds.low = low.map(v => v - m.radius); bounds.high = high.map(v => v + m.radius);
+    stage.middle = bounds.low.map((v, k) => 0.5 * (v + bounds.high[k]));
+    if (!state.view && !stage.by_hand) show_view(); // the server has none to give
+  }
   for (let k = 0; k < 3; k++) {
     bounds.low[k] = Math.min(bounds.low[k], low[k] - m.radius);
     bounds.high[k] = Math.max(bounds.high[k], high[k] + m.radius);
   }
   stage.set_bounds(bounds.low, bounds.high);
-  if (state.view_pending) { state.view_pending = false; first_view(); }
   update_slice();
 }
-
-function first_view() {
-  const camera = state.scene?.camera;
-  stage.middle = bounds.low.map((v, k) => 0.5 * (v + bounds.high[k]));
-  if (kept?.camera && kept.folder === state.scene?.folder && !state.kept_used) {
-    state.kept_used = true;
-    Object.assign(stage.camera, kept.camera);
-    stage.changed();
-  } else if (camera) {
-    stage.look_from(camera.eye, camera.look_at, camera.fov);
-  } else {
-    const [low, high] = stage.with_colliders(bounds.low, bounds.high);
-    stage.fit(low, high, state.scene?.dimension === 2, is_over() ? 1.2 : 1.4); // sand spreads
-  }
-}
-
-function fit(margin) { if (bounds.low) stage.fit(bounds.low, bounds.high, state.scene?.dimension === 2, margin); }
 
 // ---- colours ----
 
@@ -295,11 +328,12 @@ function choose_color(name) {
 function show_colors(c) {
   const key = c.name;
   if (c.kind === "numbers") {
-    const r = state.ranges[key] ??= { low: Infinity, high: -Infinity };
-    if (!r.fixed) {
+    const r = state.ranges[key] ??= { low: Infinity, high: -Infinity }, run = state.views[key]?.range;
+    if (!r.fixed && run) {
+      [r.low, r.high] = run;
+    } else if (!r.fixed) { // nobody knows the whole run
       r.low = Math.min(r.low, c.low);
       r.high = Math.max(r.high, c.high);
-      if (r.low > 0 && r.low < 0.03 * r.high) r.low = 0; // 0 is the better end of a ramp
     }
     for (const [id, value] of [["low", number_text(r.low)], ["high", number_text(r.high)]])
       if (!state.typed && document.activeElement !== $(id) && $(id).value !== value) $(id).value = value;
@@ -357,6 +391,45 @@ function fix_range() {
   state.typed = false;
   show_colors(state.shown.colors);
   stage.dirty = true;
+}
+
+// ---- the camera, for pictures and scenes ----
+
+function camera_text(kind) {
+  const { eye, look_at, fov } = stage.place();
+  return kind === "scene" ? `camera { eye = {${eye.join(", ")}}, look_at = {${look_at.join(", ")}}, fov = ${fov} }`
+    : `--camera ${eye.join(",")}/${look_at.join(",")} --fov ${fov}`;
+}
+
+async function copy_camera(kind) {
+  const text = camera_text(kind);
+  $("camera-text").value = text;
+  $("camera-text").hidden = false;
+  try {
+    await navigator.clipboard.writeText(text);
+    note("Copied.", true);
+  } catch { // browsers hand the clipboard only to pages of this machine, or encrypted ones
+    $("camera-text").select();
+    if (document.execCommand("copy")) note("Copied.", true);
+    else note("This browser lets no page copy: the line is in the panel, marked.");
+  }
+}
+
+// The corners of the picture that `repose render` would take.
+function draw_marks() {
+  const { width, height } = stage.frame_size(), room = stage.room(), at = $("marks").style;
+  $("marks").hidden = !state.marks;
+  at.left = `${0.5 * (room.width - width)}px`;
+  at.top = `${0.5 * (room.height - height)}px`;
+  at.width = `${width}px`;
+  at.height = `${height}px`;
+}
+
+function toggle_marks() {
+  state.marks = !state.marks;
+  $("marks-on").checked = state.marks;
+  draw_marks();
+  remember();
 }
 
 // ---- slice ----
@@ -504,7 +577,7 @@ function order(message) { if (link.send(message)) state.open++; }
 // ---- what comes from the server ----
 
 const link = new Link({
-  open() { state.connected = true; state.open = state.undrawn = 0; state.asked = null; state.queue = []; say_state(); },
+  open() { state.connected = true; state.views = Object.create(null); state.view_open = null; state.open = state.undrawn = 0; state.asked = null; state.queue = []; say_state(); },
   lost(why) { if (why) note(`The server hung up: ${why}.`); state.connected = false; state.open = 0; state.asked = null; state.playing = false; state.queue = []; say_state(); say_where(); },
   status(message) {
     const before = state.status;
@@ -526,7 +599,7 @@ const link = new Link({
   scene(message, data, offset) {
     const other = !state.scene || state.scene.folder !== message.folder, anew = other || state.scene.generation !== message.generation;
     state.scene = message;
-    if (other) { bounds.low = null; state.view_pending = true; }
+    if (other) forget_view();
     if (stage.gl) stage.set_scene(message, data, offset);
     plots.flat = message.dimension === 2;
     stage.z_up = message.up === 2;
@@ -536,6 +609,7 @@ const link = new Link({
     say_state();
   },
   stats(message) { plots.take(message); },
+  view(message) { state.open--; take_view(message); pump(); },
   frame(message, data, offset) {
     state.open--;
     state.came++;
@@ -550,6 +624,7 @@ const link = new Link({
   done() { state.open--; pump(); },
   trouble(message) {
     state.open--;
+    if (message.what === "view") { take_view(null); pump(); return; }
     if (message.what === "frame" && message.frame <= (state.status?.last ?? -1)) note(message.sentence);
     if (message.what !== "frame") note(message.sentence);
     else if (message.wrong && state.color !== "grains") { note(message.sentence); choose_color("grains"); }
@@ -559,6 +634,17 @@ const link = new Link({
   },
 }, token);
 
+// Of a run in another folder nothing is known, and nobody has moved the camera to look at it.
+function forget_view() {
+  const same = kept?.camera && kept.folder === state.scene?.folder && !state.kept_used;
+  state.views = Object.create(null);
+  state.view = null;
+  stage.by_hand = Boolean(same);
+  state.kept_used = true;
+  bounds.low = null;
+  if (same) { Object.assign(stage.camera, kept.camera); stage.changed(); }
+}
+
 // Another run, in this folder or in another one.
 function begin_anew() {
   for (const { message, data, offset } of state.queue) stage.set_frame(message, data, offset); // the server counts on them
@@ -567,6 +653,7 @@ function begin_anew() {
   state.queue = [];
   state.playing = false;
   state.ranges = Object.create(null);
+  state.views = Object.create(null);
   state.live = true;
   state.want = 0;
   close_particle();
@@ -633,6 +720,11 @@ $("auto").addEventListener("click", () => {
 $("slice-axis").addEventListener("change", () => choose_slice($("slice-axis").value));
 $("slice-at").addEventListener("input", () => { state.slice.at = Number($("slice-at").value) / 1000; update_slice(); });
 $("slice-flip").addEventListener("click", () => { state.slice.flip = !state.slice.flip; update_slice(); });
+$("copy-camera").addEventListener("click", () => copy_camera("arguments"));
+$("copy-scene").addEventListener("click", () => copy_camera("scene"));
+$("reset-view").addEventListener("click", () => show_view(true));
+$("marks-on").checked = state.marks;
+$("marks-on").addEventListener("change", toggle_marks);
 $("outlines").checked = stage.outlines;
 $("outlines").addEventListener("change", () => { stage.outlines = $("outlines").checked; stage.dirty = true; });
 $("particle-close").addEventListener("click", () => { close_particle(); stage.dirty = true; });
@@ -687,8 +779,11 @@ const keys = {
   "[": () => { state.slice.at = Math.max(0, state.slice.at - 0.02); update_slice(); },
   "]": () => { state.slice.at = Math.min(1, state.slice.at + 0.02); update_slice(); },
   o: () => { $("outlines").checked = stage.outlines = !stage.outlines; stage.dirty = true; },
-  r: () => { if (bounds.low) first_view(); },
-  f: () => fit(),
+  r: () => show_view(true),
+  f: () => { if (bounds.low) stage.fit(bounds.low, bounds.high); },
+  v: () => copy_camera("arguments"),
+  V: () => copy_camera("scene"),
+  m: toggle_marks,
   p: toggle_panel,
   l: toggle_loop,
   k: pause_run,
@@ -714,6 +809,7 @@ function lay_out() {
   const panel = document.body.classList.contains("no-panel") ? 0 : $("panel").offsetWidth + 14;
   stage.inset = { right: panel, bottom: 62 };
   stage.dirty = true;
+  draw_marks();
 }
 addEventListener("resize", lay_out);
 lay_out();

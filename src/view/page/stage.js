@@ -169,7 +169,11 @@ export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
-    this.camera = { target: [0, 0, 0], yaw: 0.4, pitch: 0.3, distance: 1, fov: 0.52 };
+    // the lens sees `fov` from bottom to top of a picture; parallel: without perspective when it looks straight ahead
+    this.camera = { target: [0, 0, 0], yaw: 0.4, pitch: 0.3, distance: 1, fov: 0.52, parallel: false };
+    this.glide = null;        // from one camera to another
+    this.by_hand = false;
+    this.picture = 16 / 9;    // width over height; the server tells it
     this.z_up = false; // yaw and pitch are about the axis that points up
     this.middle = [0, 0, 0];
     this.frame = null;        // the message that is shown
@@ -309,17 +313,6 @@ export class Stage {
     this.dirty = true;
   }
 
-  // A box together with the colliders that are not much larger than it: no floors to the horizon.
-  with_colliders(low, high) {
-    const wide = length(sub(high, low));
-    for (const { box, position } of this.meshes) {
-      if (!(length(sub(box[1], box[0])) < 2 * wide)) continue;
-      low = low.map((v, k) => Math.min(v, box[0][k] + position[k]));
-      high = high.map((v, k) => Math.max(v, box[1][k] + position[k]));
-    }
-    return [low, high];
-  }
-
   // The box of the lattice that is in use, which is a little larger than the particles'.
   set_bounds(low, high) { this.low = low; this.high = high; }
 
@@ -337,25 +330,38 @@ export class Stage {
 
   // ---- the camera ----
 
-  look_from(eye, at, fov) {
-    const c = this.camera, e = sub(eye, at), d = this.z_up ? [e[0], e[2], -e[1]] : e;
-    c.target = [...at];
-    c.distance = Math.max(length(d), 1e-9);
-    c.yaw = Math.atan2(d[0], d[2]);
-    c.pitch = Math.asin(Math.max(-1, Math.min(1, d[1] / c.distance)));
-    c.fov = fov;
+  look_from(eye, at, fov, parallel = false, smoothly = false) {
+    const e = sub(eye, at), d = this.z_up ? [e[0], e[2], -e[1]] : e, distance = Math.max(length(d), 1e-9);
+    const to = { target: [...at], distance, yaw: Math.atan2(d[0], d[2]), pitch: Math.asin(Math.max(-1, Math.min(1, d[1] / distance))), fov, parallel };
+    this.glide = smoothly ? { from: { ...this.camera }, to, began: performance.now() } : null;
+    if (!smoothly) Object.assign(this.camera, to);
     this.changed();
   }
 
-  fit(low, high, flat, margin = 1.08) {
-    const c = this.camera, size = sub(high, low), radius = Math.max(0.5 * length(size), 1e-6);
-    c.target = add(low, size, 0.5);
-    c.fov = 0.52;
-    if (flat) c.yaw = c.pitch = 0;
-    const { width, height } = this.room(), narrow = Math.min(1, width / Math.max(1, height));
-    c.distance = margin * radius / Math.sin(0.5 * c.fov) / narrow;
+  // Some way from one camera to the other, the short way round.
+  glide_on(now) {
+    const { from, to, began } = this.glide, t = Math.min(1, Math.max(0, (now - began) / 400)), s = t * t * (3 - 2 * t);
+    const mix = (a, b) => a + s * (b - a), turn = to.yaw - from.yaw - 2 * Math.PI * Math.round((to.yaw - from.yaw) / (2 * Math.PI));
+    Object.assign(this.camera, { target: from.target.map((v, k) => mix(v, to.target[k])), yaw: from.yaw + s * turn, pitch: mix(from.pitch, to.pitch),
+      distance: from.distance * (to.distance / from.distance) ** s, fov: mix(from.fov, to.fov), parallel: to.parallel });
+    if (t === 1) { this.glide = null; Object.assign(this.camera, to); }
     this.changed();
   }
+
+  // All of a box, from where the camera looks now.
+  fit(low, high, margin = 1.08) {
+    const c = this.camera, size = sub(high, low), radius = Math.max(0.5 * length(size), 1e-6);
+    const { width, height } = this.room(), share = Math.min(width, height) / this.frame_size().height;
+    c.target = add(low, size, 0.5);
+    c.distance = margin * radius / Math.sin(Math.atan(Math.tan(0.5 * c.fov) * share));
+    this.take_over();
+    this.changed();
+  }
+
+  // Somebody moves the camera, which nothing else does from now on.
+  take_over() { this.glide = null; this.by_hand = true; }
+
+  is_parallel() { return this.camera.parallel && this.camera.yaw === 0 && this.camera.pitch === 0; }
 
   axes() {
     const { yaw, pitch } = this.camera;
@@ -368,20 +374,23 @@ export class Stage {
   eye() { return add(this.camera.target, this.axes().back, this.camera.distance); }
 
   turn(dx, dy) {
+    this.take_over();
     this.camera.yaw -= 0.006 * dx;
     this.camera.pitch = Math.max(-1.55, Math.min(1.55, this.camera.pitch + 0.006 * dy));
     this.changed();
   }
 
   move(dx, dy) {
+    this.take_over();
     const { right, up } = this.axes(), c = this.camera;
-    const scale = 2 * c.distance * Math.tan(0.5 * c.fov) / this.canvas.clientHeight;
+    const scale = 2 * c.distance * Math.tan(0.5 * c.fov) / this.frame_size().height;
     c.target = add(add(c.target, right, -dx * scale), up, dy * scale);
     this.changed();
   }
 
   zoom(factor, x, y) {
     // what is under the pointer stays there
+    this.take_over();
     const ray = this.ray(x, y), c = this.camera, { back } = this.axes();
     const along = c.distance / Math.max(0.2, -dot(ray.along, back));
     const hit = add(ray.from, ray.along, along);
@@ -397,24 +406,44 @@ export class Stage {
     return { width: this.canvas.clientWidth - this.inset.right, height: this.canvas.clientHeight - this.inset.bottom };
   }
 
+  // A picture as `repose render` makes it, as large as it can be in that part and in the middle of it.
+  frame_size() {
+    const { width, height } = this.room(), h = Math.max(1, Math.min(height - 16, (width - 16) / this.picture));
+    return { width: this.picture * h, height: h };
+  }
+
+  // Where it stands, to five digits of the distance: as exact as a picture can show.
+  place() {
+    const digits = Math.max(0, Math.min(20, 5 - Math.floor(Math.log10(this.camera.distance))));
+    const round = x => x.map(v => Number(v.toFixed(digits)) + 0);
+    return { eye: round(this.eye()), look_at: round(this.camera.target), fov: Number((this.camera.fov * 180 / Math.PI).toFixed(4)) };
+  }
+
+  // Of the whole window: half of its height is at 1 / f of the distance.
+  focal() { return this.frame_size().height / (this.canvas.clientHeight || 1) / Math.tan(0.5 * this.camera.fov); }
+
   matrices() {
     const c = this.camera, { back, right, up } = this.axes(), eye = sub(this.eye(), this.middle);
     const reach = this.low ? length(sub(this.high, this.low)) : c.distance;
     const far = 3 * (c.distance + 2 * reach), near = Math.max(1e-4 * far, 1e-3 * c.distance);
-    const w = this.canvas.clientWidth || 1, h = this.canvas.clientHeight || 1, f = 1 / Math.tan(0.5 * c.fov);
-    // the middle of what is free lies left of and above the middle of the window
+    const w = this.canvas.clientWidth || 1, h = this.canvas.clientHeight || 1, f = this.focal();
     const view = new Float32Array([right[0], up[0], back[0], 0, right[1], up[1], back[1], 0, right[2], up[2], back[2], 0,
       -dot(right, eye), -dot(up, eye), -dot(back, eye), 1]);
-    const lens = new Float32Array([f * h / w, 0, 0, 0, 0, f, 0, 0,
-      this.inset.right / w, -this.inset.bottom / h, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0]);
-    return { matrix: times(lens, view), eye, near, far, f };
+    // the middle of what is free lies left of and above the middle of the window
+    const aside = this.inset.right / w, above = this.inset.bottom / h, d = c.distance;
+    const lens = this.is_parallel()
+      ? [f * h / w / d, 0, 0, 0, 0, f / d, 0, 0, 0, 0, 2 / (near - far), 0, -aside, above, (far + near) / (near - far), 1]
+      : [f * h / w, 0, 0, 0, 0, f, 0, 0, aside, -above, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0];
+    return { matrix: times(new Float32Array(lens), view), eye, near, far, f: this.is_parallel() ? f / d : f };
   }
 
   ray(x, y) {
-    const w = this.canvas.clientWidth, h = this.canvas.clientHeight, f = 1 / Math.tan(0.5 * this.camera.fov);
+    const w = this.canvas.clientWidth, h = this.canvas.clientHeight, f = this.focal(), d = this.camera.distance;
     const { back, right, up } = this.axes();
     const px = (2 * x / w - 1 + this.inset.right / w) * w / (h * f), py = (1 - 2 * y / h - this.inset.bottom / h) / f;
-    return { from: this.eye(), along: unit(add(add(right.map(v => v * px), up, py), back, -1)), spread: 5 * 2 / (h * f) };
+    const aside = add(right.map(v => v * px), up, py), spread = 5 * 2 / (h * f);
+    return this.is_parallel() ? { from: add(this.eye(), aside, d), along: back.map(v => -v), spread }
+      : { from: this.eye(), along: unit(add(aside, back, -1)), spread };
   }
 
   project(place) {
@@ -453,6 +482,7 @@ export class Stage {
   // Called for each picture of the display; draws only when something changed.
   tick(now, moving) {
     if (!this.gl || this.gl.isContextLost()) return;
+    if (this.glide) this.glide_on(now);
     const size = `${this.canvas.clientWidth} ${this.canvas.clientHeight} ${devicePixelRatio}`;
     if (size !== this.size) { this.size = size; this.dirty = true; }
     const busy = moving || now - this.moved < 250;
@@ -521,7 +551,8 @@ export class Stage {
     gl.uniform3fv(at.origin, sub(m.places.origin, this.middle));
     gl.uniform3fv(at.unit, m.places.unit);
     const grow = Math.cbrt(m.step * thin);
-    gl.uniform1f(at.size, 2.3 * m.radius * grow * f * 0.5 * this.canvas.height);
+    const closed = this.scene?.dimension === 2 ? 3.4 : 2.3; // in a slice no others are behind them
+    gl.uniform1f(at.size, closed * m.radius * grow * f * 0.5 * this.canvas.height);
     const [low, high] = this.range, span = high > low ? high - low : 1;
     gl.uniform2f(at.map, m.colors.unit[0] / span, (m.colors.origin[0] - low) / span);
     const p = this.plane;
