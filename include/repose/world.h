@@ -16,6 +16,7 @@
 #include "contact.h"
 #include "method.h"
 #include "particles.h"
+#include "rigid.h"
 #include "stats.h"
 
 #ifdef __cplusplus

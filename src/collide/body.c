@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_free(const rp_body *body) { return isfinite(body->mass); }
-
 rp_body rp_body_scripted(const rp_collider *collider)
 {
     rp_body body = {.collider = collider, .dim = 3, .mass = INFINITY, .pose = collider->begin};
@@ -54,7 +52,7 @@ void rp_body_begin(rp_body *body, double dt)
 {
     const rp_collider *c = body->collider;
     body->given = (rp_impulse){0};
-    if (is_free(body)) {
+    if (rp_body_is_free(body)) {
         return;
     }
     body->pose = c->begin;
@@ -110,7 +108,7 @@ void rp_body_take(rp_body *body, const rp_impulse *impulse)
         body->given.linear[a] += impulse->linear[a];
         body->given.angular[a] += impulse->angular[a];
     }
-    if (!is_free(body)) {
+    if (!rp_body_is_free(body)) {
         return;
     }
     double spin[3];
@@ -121,9 +119,92 @@ void rp_body_take(rp_body *body, const rp_impulse *impulse)
     }
 }
 
+void rp_body_angular(const rp_body *body, double out[3])
+{
+    apply(body, body->inertia, body->spin, out);
+}
+
+// tan(x) / x without libm, for small x: to rounding below 0.05.
+static double tangent_ratio(double x2)
+{
+    return 1.0 + x2 * (1.0 / 3 + x2 * (2.0 / 15 + x2 * (17.0 / 315 + x2 * (62.0 / 2835))));
+}
+
+static double length_of(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
+
+// docs/theory.md (70) and (71): the angular momentum of the body's own frame by the implicit
+// midpoint rule, and the turn of that midpoint's spin.
+// @param[in,out] own angular momentum in the body's frame
+// @param[in,out] q rotation of the body
+static void tumble(const rp_body *body, double dt, double own[3], double q[4])
+{
+    enum { ROUNDS = 40 };
+    double middle[3] = {own[0], own[1], own[2]}, half[3] = {0};
+    for (int round = 0; round < ROUNDS; round++) {
+        double spin[3], change = 0.0;
+        rp_rotate(body->inverse, middle, spin); // any matrix will do
+        const double angle2 =
+            0.25 * dt * dt * (spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]);
+        // a step as long as makes the turn about a fixed axis exact
+        const double stretch = 0.5 * dt * tangent_ratio(angle2);
+        for (int a = 0; a < 3; a++) {
+            half[a] = stretch * spin[a];
+        }
+        const double before[3] = {middle[0], middle[1], middle[2]};
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            middle[a] = own[a] + before[b] * half[c] - before[c] * half[b];
+        }
+        for (int a = 0; a < 3; a++) {
+            change = fmax(change, fabs(middle[a] - before[a]));
+        }
+        if (change <= 4e-16 * length_of(own)) {
+            break;
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        own[a] = 2.0 * middle[a] - own[a];
+    }
+    // q times (half, 1)
+    const double p[4] = {q[0], q[1], q[2], q[3]};
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        q[a] = p[a] + p[3] * half[a] + p[b] * half[c] - p[c] * half[b];
+    }
+    q[3] = p[3] - p[0] * half[0] - p[1] * half[1] - p[2] * half[2];
+    const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++) {
+        q[i] /= size;
+    }
+}
+
+void rp_body_fly(rp_body *body, double dt, rp_pose *pose)
+{
+    static const double TURN = 0.05; // [rad] that it turns at once, at most
+    static const double MOST = 4096.0;
+    double local[3], own[3], norm2 = 0.0;
+    rp_unrotate(body->pose.rotation, body->spin, local);
+    rp_rotate(body->inertia, local, own);
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            norm2 += body->inverse[a][b] * body->inverse[a][b];
+        }
+        pose->position[a] += dt * body->velocity[a];
+    }
+    // it may spin up to this fast while it tumbles
+    const double fastest = length_of(own) * sqrt(norm2);
+    const int parts = (int)fmax(1.0, fmin(MOST, ceil(fastest * dt / TURN)));
+    for (int i = 0; i < parts && fastest > 0.0; i++) {
+        tumble(body, dt / parts, own, pose->rotation);
+    }
+    body->pose = rp_placing_of(pose);
+    rp_rotate(body->inverse, own, local);
+    rp_rotate(body->pose.rotation, local, body->spin);
+}
+
 double rp_body_kinetic(const rp_body *body)
 {
-    if (!is_free(body)) {
+    if (!rp_body_is_free(body)) {
         return 0.0;
     }
     double angular[3], twice = 0.0;

@@ -3,14 +3,16 @@
 //
 // A scripted body has infinite mass: it goes where its collider's motion takes it, its velocity and
 // spin follow from the poses of the step, and what it is given is only counted. A body of finite
-// mass answers by changing velocity and spin. In 2D it moves in the plane and spins about z, and
-// masses are per metre of depth.
+// mass answers by changing velocity and spin, and goes where these take it (rp_body_fly). In 2D it
+// moves in the plane and spins about z, and masses are per metre of depth.
 //
 // While a step is taken a body is where its collider is at the start of the step; what it is given
 // is counted about that place, which for a body of finite mass is its centre of mass.
 #pragma once
 
 #include "collide/collider.h"
+
+#include <math.h>
 
 // Momentum, and angular momentum about a place [kg m/s], [kg m^2/s].
 typedef struct rp_impulse {
@@ -56,5 +58,14 @@ void rp_body_velocity(const rp_body *body, const double x[3], double out[3]);
 void rp_body_push(rp_body *body, const double x[3], const double impulse[3]);
 // Give it what was added up about its position.
 void rp_body_take(rp_body *body, const rp_impulse *impulse);
+// Take a free body on for dt, as nothing acts on it: straight on, and turning as a top does. Energy
+// and angular momentum stay what they are to rounding, however it tumbles (docs/theory.md, Free
+// rigid bodies).
+// @param[in,out] pose of the body, of which body->pose is the placing
+void rp_body_fly(rp_body *body, double dt, rp_pose *pose);
+// About pose.position [kg m^2/s].
+void rp_body_angular(const rp_body *body, double out[3]);
+// Is it of finite mass?
+static inline bool rp_body_is_free(const rp_body *body) { return body->mass < INFINITY; }
 // [J]; 0 for a scripted one, whose motion is paid for by whoever moves it.
 double rp_body_kinetic(const rp_body *body);

@@ -13,6 +13,7 @@ typedef struct rp_collider {
     int parent; // an earlier collider that it goes along with, or -1
     char name[RP_NAME_SIZE];
     bool moves;      // by itself or with its parent
+    bool free;       // of a body of finite mass (collide/rigids.h), which says where it is
     rp_look look;    // for pictures
     double color[3]; // sRGB
     // where it is at the start and at the end of the step; written by rp_colliders_move()
@@ -20,6 +21,7 @@ typedef struct rp_collider {
 } rp_collider;
 
 // Take the poses at the start and the end of a step from the motions of all colliders, in order.
+// Free ones stay as they are.
 rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt);
 // To its surface where it is at the start of the step, negative inside [m].
 double rp_collider_distance(const rp_collider *collider, const double x[3]);

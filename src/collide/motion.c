@@ -29,7 +29,7 @@ rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, doub
 {
     for (int i = 0; i < colliders; i++) {
         rp_collider *c = &collider[i];
-        if (c->moves) {
+        if (c->moves && !c->free) {
             RP_TRY(pose_at(c, t, &c->begin));
             RP_TRY(pose_at(c, t + dt, &c->end));
         }

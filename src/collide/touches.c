@@ -31,7 +31,7 @@ static void find_on_page(void *context, int64_t page, int thread)
     const finding *f = context;
     const int32_t *block = rp_grid_page(f->grid)[page].block;
     for (int i = 0; i < f->colliders; i++) {
-        if ((f->collider[i].moves || !f->only_moving) &&
+        if ((f->collider[i].moves || !f->only_moving) && !f->collider[i].free &&
             rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
             f->near[page][i / 64] |= 1ull << i % 64;
         }

@@ -197,10 +197,48 @@ static rp_result add_collider(rp_world *world, const rp_scene *scene, const scen
     return rp_world_add_collider(world, &def);
 }
 
+// A vector, or a function of time that gives it.
+static void vector_or_function(const scene_call *r, const char *key, double constant[3],
+                               rp_vector_of_time *function)
+{
+    const scene_value *v = rp_call_value(r, key);
+    if (v->kind == TAKES_FUNCTION) {
+        *function = rp_scene_vector_of_time(r, key);
+    } else {
+        memcpy(constant, v->vector, 3 * sizeof *constant);
+    }
+}
+
 // A number that may have been left out.
 static double number_or(const scene_call *r, const char *key, double otherwise)
 {
     return rp_call_value(r, key)->kind != 0 ? rp_call_number(r, key) : otherwise;
+}
+
+static rp_result add_rigid(rp_world *world, const scene_call *r)
+{
+    rp_rigid_def def = rp_default_rigid_def();
+    const scene_value *spin = rp_call_value(r, "spin");
+    def.shape = rp_call_value(r, "shape")->call->shape;
+    def.density = number_or(r, "density", 0.0);
+    def.mass = number_or(r, "mass", 0.0);
+    memcpy(def.velocity, rp_call_vector(r, "velocity"), sizeof def.velocity);
+    if (spin->kind != 0) {
+        const double *axis = rp_call_vector(spin->call, "axis");
+        const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
+        for (int a = 0; a < 3; a++) {
+            def.spin[a] = DEGREE * rp_call_number(spin->call, "rate") * (axis[a] / length);
+        }
+    }
+    def.contact = (rp_contact)rp_call_choice(r, "contact");
+    def.friction = rp_call_number(r, "friction");
+    def.restitution = rp_call_number(r, "restitution");
+    vector_or_function(r, "force", def.force, &def.force_of_time);
+    vector_or_function(r, "torque", def.torque, &def.torque_of_time);
+    def.name = rp_call_text(r, "name");
+    def.look = (rp_look)rp_call_choice(r, "look");
+    memcpy(def.color, rp_call_vector(r, "color"), sizeof def.color);
+    return rp_world_add_rigid(world, &def, NULL);
 }
 
 static rp_result add_emitter(rp_world *world, const rp_scene *scene, const scene_call *r,
@@ -305,6 +343,9 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
     if (strcmp(r->word->name, "collider") == 0) {
         return add_collider(world, scene, r);
     }
+    if (strcmp(r->word->name, "rigid") == 0) {
+        return add_rigid(world, r);
+    }
     if (strcmp(r->word->name, "emitter") == 0) {
         return add_emitter(world, scene, r, materials);
     }
@@ -318,6 +359,11 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
         return rp_world_add_sink(world, rp_call_value(r, "shape")->call->shape);
     }
     return strcmp(r->word->name, "domain") == 0 ? set_domain(world, r) : RP_OK;
+}
+
+static int turn_of(const scene_call *r)
+{
+    return strcmp(r->word->name, "particles") == 0 ? 2 : strcmp(r->word->name, "rigid") == 0;
 }
 
 rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, rp_world **out)
@@ -340,10 +386,11 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     const scene_call *at = scene->said;
     rp_result result = rp_world_create(&w, &world);
     result = result == RP_OK ? name_bodies(world, scene) : result;
-    // particles last: what they are made of and what they must not lie in comes first
-    for (int last = 0; last < 2; last++) {
+    // particles last: what they are made of and what they must not lie in comes first; rigid bodies
+    // after colliders, so that these are numbered as the scene says them
+    for (int turn = 0; turn < 3; turn++) {
         for (const scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
-            if ((strcmp(r->word->name, "particles") == 0) == (last == 1)) {
+            if (turn_of(r) == turn) {
                 at = r;
                 result = add_call(world, scene, r, materials, def->empty);
             }

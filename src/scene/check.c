@@ -191,7 +191,7 @@ static rp_result check_collider(rp_scene *scene, scene_call *r)
         return result;
     }
     const char *name = rp_call_text(r, "name");
-    if (name != NULL && rp_scene_find_collider(scene, name, r) != NULL) {
+    if (name != NULL && rp_scene_find_solid(scene, name, r) != NULL) {
         return rp_call_fail(scene, r, "name", "want one that no other collider has, got '%s'",
                             name);
     }
@@ -201,6 +201,33 @@ static rp_result check_collider(rp_scene *scene, scene_call *r)
                             parent);
     }
     return RP_OK;
+}
+
+static rp_result check_rigid(rp_scene *scene, scene_call *r)
+{
+    const char *name = rp_call_text(r, "name");
+    if (name != NULL && rp_scene_find_solid(scene, name, r) != NULL) {
+        return rp_call_fail(scene, r, "name",
+                            "want one that no other body or collider has, got '%s'", name);
+    }
+    if (rp_call_value(r, "density")->kind == 0 && rp_call_value(r, "mass")->kind == 0) {
+        return rp_call_fail(scene, r, NULL, "want a density or a mass, got neither");
+    }
+    return check_turning(scene, r, "spin", rp_call_value(r, "spin"));
+}
+
+const scene_call *rp_scene_find_solid(const rp_scene *scene, const char *name,
+                                      const scene_call *before)
+{
+    for (const scene_call *r = scene->first; r != NULL && r != before; r = r->next) {
+        const bool solid =
+            strcmp(r->word->name, "collider") == 0 || strcmp(r->word->name, "rigid") == 0;
+        const char *own = solid ? rp_call_text(r, "name") : NULL;
+        if (own != NULL && strcmp(own, name) == 0) {
+            return r;
+        }
+    }
+    return NULL;
 }
 
 const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name,
@@ -338,7 +365,7 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
     } checks[] = {
         {"material.sand", check_sand}, {"particles", check_particles}, {"collider", check_collider},
         {"emitter", check_emitter},    {"camera", check_camera},       {"domain", check_domain},
-        {"probe", check_probe},
+        {"probe", check_probe},        {"rigid", check_rigid},
     };
     if (call->word->kind == WORD_SHAPE) {
         return rp_scene_make_shape(scene, call);

@@ -34,6 +34,7 @@ static const struct {
     {"collider", "velocity", RP_FEATURE_MOTION, 0},
     {"collider", "spin", RP_FEATURE_MOTION, 0},
     {"collider", "keys", RP_FEATURE_MOTION, 0},
+    {"rigid", NULL, RP_FEATURE_RIGID, 0},
     {"material", "viscosity", RP_FEATURE_VISCOSITY, 0},
     {"emitter", NULL, RP_FEATURE_EMITTERS, 0},
     {"sink", NULL, RP_FEATURE_SINKS, 0},

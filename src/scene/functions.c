@@ -80,7 +80,9 @@ static int make_call(lua_State *L)
         if (lua_gettop(L) == 0) {
             lua_pushnil(L);
         }
-        rp_read_returned_vector(L, 1, c->function->scene->dimension, "result", c->vector);
+        const bool three = (key_of(c->function)->takes & TAKES_VECTOR3) != 0;
+        rp_read_returned_vector(L, 1, three ? 3 : c->function->scene->dimension, "result",
+                                c->vector);
     }
     return 0;
 }

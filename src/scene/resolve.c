@@ -220,6 +220,15 @@ static void add_computed(json_t *root, const rp_scene *scene)
             json_object_set_new(collider, "name", json_sprintf("%d", r->index));
         }
     }
+    // rigid bodies are numbered after them
+    const size_t colliders = json_array_size(json_object_get(root, "colliders"));
+    for (const scene_call *r = rp_call_find(scene->first, "rigid"); r != NULL;
+         r = rp_call_find(r->next, "rigid")) {
+        if (rp_call_text(r, "name") == NULL) {
+            json_t *rigid = json_array_get(json_object_get(root, "rigids"), (size_t)r->index);
+            json_object_set_new(rigid, "name", json_sprintf("%d", (int)colliders + r->index));
+        }
+    }
 }
 
 char *rp_scene_resolve(const rp_scene *scene)

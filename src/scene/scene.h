@@ -52,6 +52,9 @@ rp_result rp_scene_check_bodies(rp_scene *scene);
 // NULL: there is none of this name.
 const scene_body *rp_scene_find_body(const rp_scene *scene, const char *name);
 
+// The same among colliders and rigid bodies; `before` NULL: among all of them.
+const scene_call *rp_scene_find_solid(const rp_scene *scene, const char *name,
+                                      const scene_call *before);
 // Cells after which space repeats, 0 for an open axis, -1 when the domain's sides do not allow it.
 int rp_scene_period(const rp_scene *scene, const scene_call *domain, int axis);
 // A block of the grid has this many cells along an axis, and a period is made of whole blocks.

@@ -327,6 +327,38 @@ static const scene_key collider_keys[] = {
      .sentence = "Of a solid one in pictures: red, green and blue, each 0 to 1 as in sRGB."},
 };
 
+static const scene_key turn_keys[] = {
+    {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
+     .sentence = "Of any length but 0; in 2D only the default makes sense."},
+    {"rate", TAKES_NUMBER, "degrees/s", ANY, .sentence = "Counter-clockwise when the axis points at you."},
+};
+static const scene_word turn_form = {"spin", WORD_FORM, KEYS(turn_keys)};
+
+static const scene_key rigid_keys[] = {
+    {"shape", TAKES_SHAPE, .sentence = "Solid inside, where it is at the start. Any shape with a volume: mass, centre and inertia are found from it. Best "
+                 "at least 4 `dx` thick."},
+    {"density", TAKES_NUMBER, "kg/m^3", POSITIVE, .absent = "from `mass`", .not_with = "mass",
+     .sentence = "Of all of it; this or `mass` must be given."},
+    {"mass", TAKES_NUMBER, "kg", POSITIVE, .absent = "from `density`", .sentence = "Of all of it; in 2D per metre."},
+    {"velocity", TAKES_VECTOR, "m/s", ANY, .otherwise = "{0, 0, 0}", .sentence = "Of its centre of mass, at the start."},
+    {"spin", TAKES_TABLE, .form = &turn_form, .absent = "does not turn", .sentence = "About its centre of mass, at the start."},
+    {"contact", TAKES_CHOICE, .choices = CHOICES("sticky", "slip", "separate"), .otherwise = "\"separate\"",
+     .sentence = "Of particles with it, as a collider's."},
+    {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0.5",
+     .sentence = "Coulomb coefficient, of particles and of other bodies."},
+    {"restitution", TAKES_NUMBER, NULL, CLOSED(0, 1), .otherwise = "0",
+     .sentence = "How much of the speed of a hit on another body or a collider comes back; particles have none."},
+    {"force", TAKES_VECTOR | TAKES_FUNCTION, "N", ANY, .arguments = "t", .otherwise = "{0, 0, 0}",
+     .sentence = "Acts at its centre of mass, besides gravity: constant, or a function of the time. In 2D per metre."},
+    {"torque", TAKES_VECTOR3 | TAKES_FUNCTION, "N m", ANY, .arguments = "t", .otherwise = "{0, 0, 0}",
+     .sentence = "Acts on it, too. Always three numbers; in 2D the third counts."},
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages, tables and joints; at most 63 bytes. No collider may have the same."},
+    {"look", TAKES_CHOICE, .choices = CHOICES("solid", "glass", "hidden"), .otherwise = "\"solid\"",
+     .sentence = "How pictures show it: solid, clear as glass, or not at all."},
+    {"color", TAKES_VECTOR3, NULL, {0.0, 1.0, false, false}, .otherwise = "{0.62, 0.64, 0.66}",
+     .sentence = "Of a solid one in pictures: red, green and blue, each 0 to 1 as in sRGB."},
+};
+
 static const scene_key emitter_keys[] = {
     {"material", TAKES_MATERIAL, .sentence = "What it pours."},
     {"shape", TAKES_SHAPE,
@@ -558,6 +590,13 @@ static const char contact_example[] =
     "particles { material = rubber, shape = sphere { center = {0.05, 0.5, 0}, radius = 0.08 }, body = \"other\" }\n"
     "contact { friction = 0.3 }                              -- of all pairs\n"
     "contact { bodies = {\"ball\", \"other\"}, friction = 0.1 }   -- but of these two\n" GROUND;
+static const char rigid_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.4, 0.2, 0.4} } }\n"
+    "rigid {\n"
+    "    name = \"ball\", shape = sphere { center = {0.2, 0.5, 0.2}, radius = 0.08 }, density = 2500,\n"
+    "    velocity = {0, -2, 0}, spin = { axis = {1, 0, 0}, rate = 360 },   -- one turn a second\n"
+    "}\n" GROUND;
 
 static const char sink_example[] =
     "scene { dx = 0.02, frames = 48 }\n"
@@ -586,6 +625,10 @@ static const scene_word fixed_words[] = {
     {"contact", WORD_MANY, false, "contacts",
      "How bodies touch that have a velocity of their own (`particles.body`). Without it they part and slide without friction.",
      KEYS(contact_keys), contact_example},
+    {"rigid", WORD_MANY, false, "rigids",
+     "Something solid that has a mass and is moved by what it runs into: gravity, particles, colliders and other bodies. "
+     "It is a collider, too, numbered after those that the scene calls so.",
+     KEYS(rigid_keys), rigid_example},
     {"emitter", WORD_MANY, false, "emitters", "Pours a material in layers one spacing thick.",
      KEYS(emitter_keys), emitter_example},
     {"sink", WORD_MANY, false, "sinks", "Where particles vanish.",

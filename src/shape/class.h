@@ -67,6 +67,15 @@ double rp_shape_integrate(const rp_shape_region *region);
 // The same for a whole shape; infinite when its bounds are.
 double rp_shape_integrate_shape(const rp_shape *shape, int dimension);
 
+// How the volume of a shape is spread, for bodies that are made of it.
+typedef struct rp_shape_moments {
+    double volume;       // [m^3], in 2D [m^2]; 0 or infinite: the rest is not known
+    double center[3];    // [m]
+    double second[3][3]; // mean of (x - center) (x - center)^T over the volume [m^2]
+} rp_shape_moments;
+// Exact for boxes and meshes, which have triangles; otherwise integrated as volumes are.
+rp_result rp_shape_find_moments(const rp_shape *shape, int dimension, rp_shape_moments *out);
+
 // A volume that is found when somebody asks for it first; two that ask at once find the same.
 typedef struct rp_shape_measure {
     _Atomic double volume[2]; // in 2D and 3D; 0: not yet known, -1: it is 0

@@ -58,6 +58,12 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
                        "collider.parent: want an earlier collider, 0 to %d, or -1, got %d",
                        world->colliders - 1, def->parent);
     }
+    if (def->parent >= 0 && world->collider[def->parent].free) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "collider.parent: want a collider that goes its own way, got the rigid body "
+                       "'%s'",
+                       world->collider[def->parent].name);
+    }
     rp_collider *collider = &world->collider[world->colliders];
     static const rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     *collider = (rp_collider){

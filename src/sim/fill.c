@@ -375,7 +375,7 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
     RP_TRY(check_particles(world, def));
     RP_TRY(check_room(world, def));
     RP_TRY(check_bounds(world, def->shape));
-    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    RP_TRY(rp_world_move_colliders(world, 0.0));
     f.species = rp_world_species_of(world, def->material);
     // a velocity function may fail half way: nothing of it stays
     const double speed = world->newborn_speed, gradient = world->newborn_gradient;

@@ -613,7 +613,7 @@ rp_result rp_world_foresee(rp_world *world)
                "frames keep only the columns that were chosen: a run cannot go on from "
                "them, and does so from state.hdf, its newest state");
     }
-    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    RP_TRY(rp_world_move_colliders(world, 0.0));
     view v = {
         .world = world, .h = world->def.dx, .dim = world->def.dimension, .all = everything(world)};
     const bool somewhere = v.all.lower[0] <= v.all.upper[0];

@@ -142,7 +142,7 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
 {
     double gravity[3];
     RP_TRY(rp_world_gravity(world, gravity));
-    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    RP_TRY(rp_world_move_colliders(world, 0.0));
     for (double left = seconds; left > 0.0;) {
         rp_step step = rp_world_make_step(world);
         const double least = rp_world_least_limit(world, &step, 1.0 / world->def.fps);
@@ -173,7 +173,9 @@ rp_result rp_world_settle(rp_world *world, double seconds)
         return rp_fail(RP_ERR_ARGUMENT, "settle: want >= 0 s, got %g", seconds);
     }
     const rp_float_mode mode = rp_float_mode_enter();
+    rp_world_hold_rigids(world, true);
     const rp_result result = settle_in_mode(world, seconds);
+    rp_world_hold_rigids(world, false);
     rp_float_mode_leave(mode);
     return rp_world_ends(world, result);
 }

@@ -71,7 +71,7 @@ static rp_result bound_by_colliders(rp_world *world, double floor, double *least
     }
     RP_TRY(particle_box(world, lower, upper));
     while (*least > floor) {
-        RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), *least));
+        RP_TRY(rp_world_move_colliders(world, *least));
         const double way =
             rp_colliders_way(world->collider, world->colliders, world->def.dimension, lower, upper);
         if (!(way > cell)) {
@@ -103,6 +103,10 @@ rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
     const double left = (1.0 - world->time.part) / world->def.fps;
     double least = rp_world_least_limit(world, step, INFINITY);
     const double floor = least / 64.0;
+    if (rp_world_rigid_limit(world) < least) {
+        least = rp_world_rigid_limit(world);
+        limited_by(world, "body");
+    }
     least = fmin(least, left);
     RP_TRY(bound_by_colliders(world, floor, &least));
     if (least >= left && world->time.part == 0.0) {
@@ -243,10 +247,12 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
     for (int i = 0; i < world->colliders; i++) {
         rp_body_begin(&world->body[i], step->dt);
     }
+    RP_TRY(rp_world_begin_rigids(world, step));
     rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
     const double wanted = step->dt;
-    const rp_result result = world->solver->step(world->solver_state, step);
+    rp_result result = world->solver->step(world->solver_state, step);
+    result = result == RP_OK ? rp_world_end_rigids(world, step) : result;
     RP_ASSERT(result != RP_OK || (step->dt > 0.0 && step->dt <= wanted));
     // a particle that has gone where no grid can be will not come back
     world->failed = result == RP_ERR_DIVERGED || result == RP_ERR_LIMIT;
@@ -283,7 +289,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
                        world->stats.limiter);
     }
 
-    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
+    RP_TRY(rp_world_move_colliders(world, step.dt));
     // a solver may do a shorter step than it was asked for; then the frame does not end here, and
     // what is left of it is cut anew
     const double wanted = step.dt;
@@ -295,6 +301,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     const bool settle = frame_ends || rp_world_wants_sort(world);
     const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;
     note_loads(world, frame_ends);
+    rp_world_note_rigids(world, frame_ends);
     rp_probes_step(world, step.dt);
     if (frame_ends) {
         world->time.frame++;
@@ -328,7 +335,7 @@ rp_result rp_world_ends(rp_world *world, rp_result result)
 rp_result rp_world_prepare(rp_world *world)
 {
     RP_TRY(rp_world_check_steppable(world));
-    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), 0.0));
+    RP_TRY(rp_world_move_colliders(world, 0.0));
     for (int i = 0; i < world->colliders; i++) {
         world->load[i].pose = rp_collider_pose(&world->collider[i]);
     }

@@ -189,6 +189,8 @@ static void register_state(rp_world *world)
     rp_registry_add(r, "world/newborn_gradient", &world->newborn_gradient, sizeof(double));
     rp_registry_add_table(r, "colliders/loads", (double *)world->load,
                           sizeof(rp_load) / sizeof(double));
+    rp_registry_add_table(r, "bodies/motion", (double *)world->motion,
+                          sizeof(rp_rigid_motion) / sizeof(double));
     rp_registry_add(r, "stats/born", &stats->born, sizeof stats->born);
     rp_registry_add(r, "stats/removed", &stats->removed, sizeof stats->removed);
     rp_registry_add(r, "stats/sunk", &stats->sunk, sizeof stats->sunk);

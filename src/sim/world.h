@@ -43,6 +43,23 @@ typedef struct rp_load {
     double given[6];            // momentum and angular momentum since then [kg m/s], [kg m^2/s]
 } rp_load;
 
+// A free rigid body, besides what its collider and its body say.
+typedef struct rp_rigid {
+    int collider;
+    double reach; // of its points from its centre of mass [m]
+    double friction, restitution;
+    double force[3], torque[3];
+    rp_vector_of_time force_of_time, torque_of_time;
+} rp_rigid;
+
+// How it moves, which is state; a table of doubles.
+typedef struct rp_rigid_motion {
+    rp_pose pose;                // of its centre of mass
+    double velocity[3], spin[3]; // [m/s], [rad/s]
+    double force[3], torque[3];  // mean over the last whole frame [N], [N m]
+    double given[6];             // momentum and angular momentum since then [kg m/s], [kg m^2/s]
+} rp_rigid_motion;
+
 typedef struct rp_emitter {
     // described once
     rp_material material;
@@ -85,6 +102,8 @@ struct rp_world {
     int materials;
     rp_collider collider[RP_COLLIDER_LIMIT];
     int colliders;
+    rp_rigid rigid[RP_COLLIDER_LIMIT]; // some of the colliders
+    int rigids;
     rp_emitter emitter[RP_EMITTER_LIMIT];
     int emitters;
     rp_shape *sink[RP_SINK_LIMIT];
@@ -112,8 +131,9 @@ struct rp_world {
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
     double passed[RP_PROBE_LIMIT];   // through the plane of each probe [kg]
     rp_load load[RP_COLLIDER_LIMIT];
-    rp_body body[RP_COLLIDER_LIMIT]; // of each collider, in the step that is being taken
-    rp_energy energy;                // lost so far
+    rp_body body[RP_COLLIDER_LIMIT];           // of each collider, in the step that is being taken
+    rp_rigid_motion motion[RP_COLLIDER_LIMIT]; // of rigid bodies
+    rp_energy energy;                          // lost so far
     rp_registry registry;
 
     rp_scratch scratch;
@@ -162,6 +182,20 @@ void rp_world_end_births(rp_world *world, const rp_species *species, rp_local co
 rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, double volume,
                               const double (*position)[3], const double velocity[3],
                               rp_local count);
+
+// Where all colliders are at the start and at the end of a step of dt; free ones as if nothing
+// acted on them in it.
+rp_result rp_world_move_colliders(rp_world *world, double dt);
+void rp_world_place_rigids(rp_world *world, double dt);
+// Rigid bodies at the start of a step, with what gravity and scripts add; then where the step has
+// brought them; then what acted on them.
+rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step);
+rp_result rp_world_end_rigids(rp_world *world, const rp_step *step);
+void rp_world_note_rigids(rp_world *world, bool frame_ends);
+// Let them stand where they are, as colliders do, and let them go again.
+void rp_world_hold_rigids(rp_world *world, bool hold);
+// The longest step that they allow [s].
+double rp_world_rigid_limit(const rp_world *world);
 
 // Let emitters pour what is due at the start of a step.
 rp_result rp_world_pour(rp_world *world);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collide/pairs.h"
+#include "collide/rigids.h"
 #include "collide/touches.h"
 #include "core/exchange.h"
 #include "core/registry.h"

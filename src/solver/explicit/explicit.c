@@ -102,7 +102,9 @@ typedef struct loops {
     double *dropped;        // [node page]
     double (*push)[3]; // [node page][node]: what the field of accelerations adds [m/s]; or NULL
     rp_touches touches;
-    rp_ledger *ledger; // [node page]; NULL: nobody asks
+    rp_rigids rigids;
+    double (*forced)[3]; // [node page][node]: velocities before contact; NULL: nobody asks
+    rp_ledger *ledger;   // [node page]; NULL: nobody asks
 } loops;
 
 static rp_transfer_job transfer_job(const rp_step *step, int set)
@@ -216,14 +218,13 @@ static double node_at(const rp_grid *grid, int channel, rp_local page, int n, in
                                                : ((const double *)nodes)[at];
 }
 
-enum { NODES_MOST = 256 }; // of a block
-
 // What a page's nodes do in the step, docs/theory.md (42). An impulse works with the mean of the
 // velocities before and after: then what a floor holds at rest costs nothing.
-static void keep_account(const loops *l, rp_local page, double (*forced)[3])
+static void keep_account(const loops *l, rp_local page)
 {
     const rp_grid *grid = l->step->grid;
     rp_ledger *own = &l->ledger[page];
+    double(*forced)[3] = l->forced + (size_t)page * (size_t)grid->layout.nodes;
     *own = (rp_ledger){0};
     for (int n = 0; n < grid->layout.nodes; n++) {
         const double m = node_at(grid, RP_CH_MOMENTUM, page, n, 3);
@@ -241,7 +242,8 @@ static void keep_account(const loops *l, rp_local page, double (*forced)[3])
     }
 }
 
-static void grid_page(void *ctx, int64_t page, int thread)
+// Velocities from forces.
+static void force_page(void *ctx, int64_t page, int thread)
 {
     (void)thread;
     const loops *l = ctx;
@@ -256,19 +258,47 @@ static void grid_page(void *ctx, int64_t page, int thread)
     if (l->push != NULL) {
         add_push(l, (rp_local)page);
     }
-    double forced[NODES_MOST][3];
     for (int n = 0; n < grid->layout.nodes && l->ledger != NULL; n++) {
         for (int a = 0; a < grid->layout.dim; a++) {
-            forced[n][a] = node_at(grid, RP_CH_MOMENTUM, (rp_local)page, n, a);
+            l->forced[(size_t)page * (size_t)grid->layout.nodes + (size_t)n][a] =
+                node_at(grid, RP_CH_MOMENTUM, (rp_local)page, n, a);
         }
     }
+}
+
+// Contact with colliders that go their own way.
+static void contact_page(void *ctx, int64_t page, int thread)
+{
+    (void)thread;
+    const loops *l = ctx;
+    const rp_step *step = l->step;
+    const rp_grid *grid = step->grid;
     rp_touches_apply(&l->touches, grid, (rp_local)page, step->dt);
     if (l->ledger != NULL) {
-        keep_account(l, (rp_local)page, forced);
+        keep_account(l, (rp_local)page);
     }
     if (rp_grid_has(grid, RP_CH_IMPULSE)) {
         step->kernels->change(grid, (rp_local)page);
     }
+}
+
+static void grid_page(void *ctx, int64_t page, int thread)
+{
+    force_page(ctx, page, thread);
+    contact_page(ctx, page, thread);
+}
+
+// Free bodies need all nodes at once; without them a page is done while it is in the cache.
+static void update_nodes(loops *l, double *rubbed)
+{
+    const rp_step *step = l->step;
+    if (l->rigids.free == 0) {
+        rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, l);
+        return;
+    }
+    rp_parallel_for(step->threads, step->grid->pages, 16, force_page, l);
+    rp_rigids_solve(&l->rigids, step->body, step->grid, step->dt, step->threads, rubbed);
+    rp_parallel_for(step->threads, step->grid->pages, 16, contact_page, l);
 }
 
 // Parts of a step, in the order of rp_solver.stage below.
@@ -374,11 +404,17 @@ static rp_result get_ready(explicit_state *s, loops *l)
     if (step->ledger != NULL) {
         l->ledger = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l->ledger,
                                    "energies of pages");
-        if (l->ledger == NULL) {
+        l->forced = rp_scratch_get(step->scratch,
+                                   (size_t)step->grid->pages * (size_t)step->grid->layout.nodes *
+                                       sizeof *l->forced,
+                                   "velocities before contact");
+        if (l->ledger == NULL || l->forced == NULL) {
             return RP_ERR_MEMORY;
         }
     }
     RP_TRY(find_push(l));
+    RP_TRY(rp_rigids_find(&l->rigids, step->collider, step->colliders, step->grid, step->threads,
+                          step->scratch));
     return rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
                            step->threads, step->scratch);
 }
@@ -471,7 +507,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     stage_done(step->stats, P2G, &since);
 
     double rubbed = 0.0;
-    rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, &l);
+    update_nodes(&l, &rubbed);
     RP_TRY(sum_nodes(&l, &rubbed));
     stage_done(step->stats, GRID, &since);
 

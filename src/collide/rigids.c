@@ -1,0 +1,515 @@
+#include "collide/rigids.h"
+
+#include "base/result.h"
+#include "base/threads.h"
+
+#include <string.h>
+
+enum {
+    UNKNOWNS = 6, // of a body: velocity, then spin; in 2D three of them stay 0
+    PIECE = 256,  // grips whose sum is one
+    NEWTON = 24,  // steps for a body's own unknowns; two are the rule
+    SWEEPS = 64,  // over bodies that touch the same nodes
+};
+static const double SETTLED = 1e-12; // of the fastest: change of a velocity that ends a search
+static const double TOGETHER = 1e-9; // the same, of a body by what others do
+
+// ---- which pages ----
+
+typedef struct finding {
+    const rp_rigids *r;
+    const rp_grid *grid;
+    uint64_t (*near)[4]; // [node page]
+} finding;
+
+static void find_on_page(void *context, int64_t page, int thread)
+{
+    (void)thread;
+    const finding *f = context;
+    memset(f->near[page], 0, sizeof f->near[page]);
+    for (int i = 0; i < f->r->colliders; i++) {
+        if (f->r->collider[i].free && rp_collider_near_block(&f->r->collider[i], &f->grid->layout,
+                                                             rp_grid_page(f->grid)[page].block)) {
+            f->near[page][i / 64] |= 1ull << i % 64;
+        }
+    }
+}
+
+static int bits_of(const uint64_t near[4])
+{
+    return __builtin_popcountll(near[0]) + __builtin_popcountll(near[1]) +
+           __builtin_popcountll(near[2]) + __builtin_popcountll(near[3]);
+}
+
+rp_result rp_rigids_find(rp_rigids *r, const rp_collider *collider, int colliders,
+                         const rp_grid *grid, int threads, rp_scratch *scratch)
+{
+    *r = (rp_rigids){.collider = collider, .colliders = colliders};
+    for (int i = 0; i < colliders; i++) {
+        r->free += collider[i].free;
+    }
+    if (r->free == 0) {
+        return RP_OK;
+    }
+    RP_ASSERT(colliders <= 256);
+    static const char what[] = "nodes that bodies touch";
+    const size_t pages = (size_t)grid->pages;
+    finding f = {.r = r, .grid = grid};
+    f.near = rp_scratch_get(scratch, pages * sizeof *f.near, what);
+    r->page = rp_scratch_get(scratch, pages * sizeof *r->page, what);
+    r->near = rp_scratch_get(scratch, pages * sizeof *r->near, what);
+    r->first = rp_scratch_get(scratch, (pages + 1) * sizeof *r->first, what);
+    r->count = rp_scratch_get(scratch, pages * sizeof *r->count, what);
+    r->own_first = rp_scratch_get(scratch, ((size_t)colliders + 1) * sizeof *r->own_first, what);
+    if (f.near == NULL || r->page == NULL || r->near == NULL || r->first == NULL ||
+        r->count == NULL || r->own_first == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    rp_parallel_for(threads, grid->pages, 64, find_on_page, &f);
+    for (rp_local p = 0; p < grid->pages; p++) {
+        const int bodies = bits_of(f.near[p]);
+        if (bodies > 0) {
+            r->page[r->pages] = p;
+            memcpy(r->near[r->pages], f.near[p], sizeof f.near[p]);
+            r->first[r->pages++] = r->room;
+            r->room += (int64_t)bodies * grid->layout.nodes;
+        }
+    }
+    const size_t room = (size_t)r->room, pieces = room / PIECE + 1;
+    r->grip = rp_scratch_get(scratch, room * sizeof *r->grip, what);
+    r->own = rp_scratch_get(scratch, room * sizeof *r->own, what);
+    r->piece = rp_scratch_get(scratch, pieces * UNKNOWNS * (UNKNOWNS + 1) * sizeof(double), what);
+    return r->grip != NULL && r->own != NULL && r->piece != NULL ? RP_OK : RP_ERR_MEMORY;
+}
+
+// ---- nodes ----
+
+static double real_at(const rp_layout *l, const void *numbers, int at)
+{
+    return l->precision == RP_SINGLE ? (double)((const float *)numbers)[at]
+                                     : ((const double *)numbers)[at];
+}
+
+typedef struct solving {
+    rp_rigids *r;
+    rp_body *body;
+    const rp_grid *grid;
+    double dt;
+    int threads;
+    // of one body
+    int which;
+    double unknown[UNKNOWNS];
+} solving;
+
+// A body holds nodes up to a cell away: what is farther it does not reach within a step.
+static void grip_page(void *context, int64_t index, int thread)
+{
+    (void)thread;
+    const solving *s = context;
+    const rp_layout *l = &s->grid->layout;
+    const rp_local page = s->r->page[index];
+    const void *nodes = rp_grid_nodes(s->grid, RP_CH_MOMENTUM, page);
+    rp_grip *out = s->r->grip + s->r->first[index];
+    int32_t count = 0;
+    for (int n = 0; n < l->nodes; n++) {
+        const double mass = real_at(l, nodes, n * RP_QUAD + 3);
+        if (!(mass > 0.0)) {
+            continue;
+        }
+        double x[3];
+        uint16_t here = 0;
+        rp_layout_node(l, rp_grid_page(s->grid)[page].block, n, x);
+        for (int w = 0; w < 4; w++) {
+            for (uint64_t bits = s->r->near[index][w]; bits != 0; bits &= bits - 1) {
+                const int which = 64 * w + __builtin_ctzll(bits);
+                rp_grip *g = &out[count];
+                const double phi = rp_collider_look(&s->r->collider[which], x, g->normal);
+                if (!(phi < l->h)) {
+                    continue;
+                }
+                *g = (rp_grip){.page = page,
+                               .node = n,
+                               .collider = (uint16_t)which,
+                               .before = here++,
+                               .mass = mass,
+                               .normal = {g->normal[0], g->normal[1], g->normal[2]},
+                               .gap = fmax(phi, 0.0) / s->dt,
+                               .inside = phi <= 0.0};
+                for (int a = 0; a < 3; a++) {
+                    g->velocity[a] = real_at(l, nodes, n * RP_QUAD + a);
+                    g->arm[a] = x[a] - s->body[which].pose.position[a];
+                }
+                count++;
+            }
+        }
+        for (int k = 0; k < here; k++) {
+            out[count - here + k].after = (uint16_t)(here - 1 - k);
+        }
+    }
+    s->r->count[index] = count;
+}
+
+// The grips of each body, in the order of pages and nodes.
+// @return whether any node is held by several
+static bool list_own(rp_rigids *r)
+{
+    bool shared = false;
+    memset(r->own_first, 0, ((size_t)r->colliders + 1) * sizeof *r->own_first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (rp_local p = 0; p < r->pages; p++) {
+            for (int64_t i = r->first[p]; i < r->first[p] + r->count[p]; i++) {
+                if (pass == 0) {
+                    shared = shared || r->grip[i].before > 0;
+                    r->own_first[r->grip[i].collider + 1]++;
+                } else {
+                    r->own[r->own_first[r->grip[i].collider]++] = i;
+                }
+            }
+        }
+        for (int c = 0; c < r->colliders && pass == 0; c++) {
+            r->own_first[c + 1] += r->own_first[c];
+        }
+    }
+    // filling has moved every beginning to its end
+    for (int c = r->colliders; c > 0; c--) {
+        r->own_first[c] = r->own_first[c - 1];
+    }
+    r->own_first[0] = 0;
+    return shared;
+}
+
+// ---- one body ----
+
+// What contact gives a node whose velocity relative to the body is u, and how that changes with it.
+// docs/theory.md (73): nothing, all of it where the node sticks, or what the cone allows.
+// @param[out] slope minus the derivative by u; NULL: not wanted
+static void resolve(const rp_grip *g, const rp_collider *c, const double u[3], double impulse[3],
+                    double slope[3][3])
+{
+    const double *n = g->normal, m = g->mass;
+    const double un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2] + g->gap;
+    const bool held = c->contact == RP_SEPARATE ? un < 0.0 : g->inside;
+    memset(impulse, 0, 3 * sizeof *impulse);
+    if (slope != NULL) {
+        memset(slope, 0, 9 * sizeof slope[0][0]);
+    }
+    if (!held) {
+        return;
+    }
+    double t[3], t2 = 0.0;
+    for (int a = 0; a < 3; a++) {
+        t[a] = u[a] - (un - g->gap) * n[a];
+        t2 += t[a] * t[a];
+    }
+    const double slip = sqrt(t2), bite = c->friction * fabs(un);
+    if (c->contact == RP_STICKY || slip <= bite) {
+        for (int a = 0; a < 3; a++) {
+            impulse[a] = -m * (un * n[a] + t[a]);
+            if (slope != NULL) {
+                slope[a][a] = m;
+            }
+        }
+        return;
+    }
+    // along the slip, against it; towards the body it is pulled instead of pushed with slip contact
+    const double sign = un < 0.0 ? 1.0 : -1.0;
+    for (int a = 0; a < 3; a++) {
+        t[a] /= slip;
+        impulse[a] = -m * un * (n[a] - sign * c->friction * t[a]);
+    }
+    for (int a = 0; a < 3 && slope != NULL; a++) {
+        for (int b = 0; b < 3; b++) {
+            slope[a][b] = m * (n[a] - sign * c->friction * t[a]) * n[b] +
+                          m * bite / slip * ((a == b ? 1.0 : 0.0) - t[a] * t[b] - n[a] * n[b]);
+        }
+    }
+}
+
+// Relative to a body of these velocities, with what other bodies give the node.
+static void relative(const rp_grip *g, const double unknown[UNKNOWNS], double u[3])
+{
+    const double *V = unknown, *w = unknown + 3;
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        u[a] = g->velocity[a] - V[a] - (w[b] * g->arm[c] - w[c] * g->arm[b]);
+    }
+    for (int k = -(int)g->before; k <= (int)g->after; k++) {
+        for (int a = 0; a < 3 && k != 0; a++) {
+            u[a] += g[k].impulse[a] / g->mass;
+        }
+    }
+}
+
+// Sums over a piece of a body's grips: impulse and angular impulse that nodes get, then the slope.
+static void sum_piece(void *context, int64_t piece, int thread)
+{
+    (void)thread;
+    const solving *s = context;
+    const rp_rigids *r = s->r;
+    double *sum = r->piece + piece * UNKNOWNS * (UNKNOWNS + 1), *A = sum + UNKNOWNS;
+    memset(sum, 0, UNKNOWNS * (UNKNOWNS + 1) * sizeof *sum);
+    const int64_t first = r->own_first[s->which] + piece * PIECE;
+    const int64_t end = r->own_first[s->which + 1];
+    for (int64_t i = first; i < first + PIECE && i < end; i++) {
+        rp_grip *g = &r->grip[r->own[i]];
+        double u[3], slope[3][3];
+        relative(g, s->unknown, u);
+        resolve(g, &r->collider[s->which], u, g->impulse, slope);
+        if (g->impulse[0] == 0.0 && g->impulse[1] == 0.0 && g->impulse[2] == 0.0) {
+            continue;
+        }
+        // columns of what a unit of each unknown moves at the node: e_a, and e_a x arm
+        const double *x = g->arm;
+        const double G[3][UNKNOWNS] = {
+            {1, 0, 0, 0, x[2], -x[1]}, {0, 1, 0, -x[2], 0, x[0]}, {0, 0, 1, x[1], -x[0], 0}};
+        double KG[3][UNKNOWNS];
+        for (int a = 0; a < 3; a++) {
+            for (int j = 0; j < UNKNOWNS; j++) {
+                KG[a][j] = slope[a][0] * G[0][j] + slope[a][1] * G[1][j] + slope[a][2] * G[2][j];
+            }
+        }
+        for (int k = 0; k < UNKNOWNS; k++) {
+            sum[k] += G[0][k] * g->impulse[0] + G[1][k] * g->impulse[1] + G[2][k] * g->impulse[2];
+            for (int j = 0; j < UNKNOWNS; j++) {
+                A[UNKNOWNS * k + j] += G[0][k] * KG[0][j] + G[1][k] * KG[1][j] + G[2][k] * KG[2][j];
+            }
+        }
+    }
+}
+
+static void sum_pieces(const solving *s, double sum[UNKNOWNS * (UNKNOWNS + 1)])
+{
+    const int64_t grips = s->r->own_first[s->which + 1] - s->r->own_first[s->which];
+    const int64_t pieces = (grips + PIECE - 1) / PIECE;
+    rp_parallel_for(s->threads, pieces, 1, sum_piece, (void *)s);
+    memset(sum, 0, UNKNOWNS * (UNKNOWNS + 1) * sizeof *sum);
+    for (int64_t p = 0; p < pieces; p++) {
+        for (int k = 0; k < UNKNOWNS * (UNKNOWNS + 1); k++) {
+            sum[k] += s->r->piece[p * UNKNOWNS * (UNKNOWNS + 1) + k];
+        }
+    }
+}
+
+// A x = b by elimination with pivots; b becomes x. Unknowns that nothing can move stay 0.
+static void eliminate(double A[UNKNOWNS][UNKNOWNS], double b[UNKNOWNS])
+{
+    for (int i = 0; i < UNKNOWNS; i++) {
+        int best = i;
+        for (int k = i + 1; k < UNKNOWNS; k++) {
+            best = fabs(A[k][i]) > fabs(A[best][i]) ? k : best;
+        }
+        for (int j = 0; j < UNKNOWNS && best != i; j++) {
+            const double swap = A[i][j];
+            A[i][j] = A[best][j];
+            A[best][j] = swap;
+        }
+        const double swap = b[i];
+        b[i] = b[best];
+        b[best] = swap;
+        for (int k = i + 1; k < UNKNOWNS && A[i][i] != 0.0; k++) {
+            const double f = A[k][i] / A[i][i];
+            for (int j = i; j < UNKNOWNS; j++) {
+                A[k][j] -= f * A[i][j];
+            }
+            b[k] -= f * b[i];
+        }
+    }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        for (int j = i + 1; j < UNKNOWNS; j++) {
+            b[i] -= A[i][j] * b[j];
+        }
+        b[i] = A[i][i] != 0.0 ? b[i] / A[i][i] : 0.0;
+    }
+}
+
+// Mass and inertia where the body is now; 1 for what does not move in 2D.
+static void mass_matrix(const rp_body *body, double out[UNKNOWNS][UNKNOWNS])
+{
+    memset(out, 0, UNKNOWNS * UNKNOWNS * sizeof out[0][0]);
+    const double(*R)[3] = body->pose.rotation;
+    for (int a = 0; a < 3; a++) {
+        out[a][a] = a < body->dim ? body->mass : 1.0;
+        for (int b = 0; b < 3 && body->dim == 3; b++) {
+            for (int i = 0; i < 3; i++) {
+                for (int j = 0; j < 3; j++) {
+                    out[3 + a][3 + b] += R[a][i] * body->inertia[i][j] * R[b][j];
+                }
+            }
+        }
+        if (body->dim == 2) {
+            out[3 + a][3 + a] = a == 2 ? body->inertia[2][2] : 1.0;
+        }
+    }
+}
+
+// Give a body the sum of what its grips give nodes (sign 1: back; -1: take it away again).
+static void answer(rp_body *body, const double sum[UNKNOWNS], double sign)
+{
+    rp_impulse impulse;
+    for (int a = 0; a < 3; a++) {
+        impulse.linear[a] = -sign * sum[a];
+        impulse.angular[a] = -sign * sum[3 + a];
+    }
+    rp_body_take(body, &impulse);
+}
+
+// The sum of what its grips give nodes as they stand.
+static void own_sum(const rp_rigids *r, int which, double sum[UNKNOWNS])
+{
+    memset(sum, 0, UNKNOWNS * sizeof *sum);
+    for (int64_t i = r->own_first[which]; i < r->own_first[which + 1]; i++) {
+        const rp_grip *g = &r->grip[r->own[i]];
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, c = (a + 2) % 3;
+            sum[a] += g->impulse[a];
+            sum[3 + a] += g->arm[b] * g->impulse[c] - g->arm[c] * g->impulse[b];
+        }
+    }
+}
+
+static double fastest_of(const solving *s, double radius)
+{
+    const double *V = s->unknown;
+    double most = sqrt(V[0] * V[0] + V[1] * V[1] + V[2] * V[2]) +
+                  radius * sqrt(V[3] * V[3] + V[4] * V[4] + V[5] * V[5]);
+    for (int64_t i = s->r->own_first[s->which]; i < s->r->own_first[s->which + 1]; i++) {
+        const double *v = s->r->grip[s->r->own[i]].velocity;
+        most = fmax(most, fabs(v[0]) + fabs(v[1]) + fabs(v[2]));
+    }
+    return most;
+}
+
+// A body and its nodes come to terms, with all others as they are: docs/theory.md (72), by Newton's
+// method where contact may change its mind. Whatever is left of the residual when it ends, the body
+// gets what its nodes give: momentum is exact.
+// @return how much its velocity changed by that, of the fastest of all
+static double solve_body(solving *s, int which)
+{
+    rp_body *body = &s->body[which];
+    s->which = which;
+    double free_of[UNKNOWNS], sum[UNKNOWNS * (UNKNOWNS + 1)], M[UNKNOWNS][UNKNOWNS];
+    const double before[UNKNOWNS] = {body->velocity[0], body->velocity[1], body->velocity[2],
+                                     body->spin[0],     body->spin[1],     body->spin[2]};
+    own_sum(s->r, which, sum);
+    answer(body, sum, -1.0);
+    for (int a = 0; a < 3; a++) {
+        free_of[a] = body->velocity[a];
+        free_of[3 + a] = body->spin[a];
+    }
+    memcpy(s->unknown, before, sizeof before);
+    mass_matrix(body, M);
+    const double radius = sqrt(M[5][5] / body->mass);
+    const double small = SETTLED * fastest_of(s, radius);
+    for (int turn = 0; turn < NEWTON; turn++) {
+        double A[UNKNOWNS][UNKNOWNS], step[UNKNOWNS], change = 0.0;
+        sum_pieces(s, sum);
+        for (int i = 0; i < UNKNOWNS; i++) {
+            step[i] = -sum[i];
+            for (int j = 0; j < UNKNOWNS; j++) {
+                step[i] -= M[i][j] * (s->unknown[j] - free_of[j]);
+                A[i][j] = M[i][j] + sum[UNKNOWNS * (i + 1) + j];
+            }
+        }
+        eliminate(A, step);
+        for (int i = 0; i < UNKNOWNS; i++) {
+            // one that goes to and fro is led to the middle
+            s->unknown[i] += (turn < NEWTON / 2 ? 1.0 : 0.5) * step[i];
+            change = fmax(change, (i < 3 ? 1.0 : radius) * fabs(step[i]));
+        }
+        if (!(change > small)) {
+            break;
+        }
+    }
+    sum_pieces(s, sum);
+    answer(body, sum, 1.0);
+    double changed = 0.0;
+    for (int a = 0; a < 3; a++) {
+        changed = fmax(changed, fabs(body->velocity[a] - before[a]));
+        changed = fmax(changed, radius * fabs(body->spin[a] - before[3 + a]));
+    }
+    return changed > small ? changed / (small / SETTLED) : 0.0;
+}
+
+// ---- all of them ----
+
+// Nodes get what is theirs, in the precision that they have, and bodies what nodes have lost.
+static void hand_out(const solving *s, double *rubbed)
+{
+    const rp_rigids *r = s->r;
+    const rp_layout *l = &s->grid->layout;
+    double sum[UNKNOWNS];
+    for (int c = 0; c < r->colliders; c++) {
+        if (r->collider[c].free) {
+            own_sum(r, c, sum);
+            answer(&s->body[c], sum, -1.0);
+            s->body[c].given = (rp_impulse){0};
+        }
+    }
+    for (rp_local p = 0; p < r->pages; p++) {
+        for (int64_t i = r->first[p]; i < r->first[p] + r->count[p]; i++) {
+            rp_grip *g = &r->grip[i];
+            void *nodes = rp_grid_nodes(s->grid, RP_CH_MOMENTUM, g->page);
+            double lost[3] = {0};
+            for (int a = 0; a < l->dim; a++) {
+                const int at = g->node * RP_QUAD + a;
+                const double old = real_at(l, nodes, at);
+                if (l->precision == RP_SINGLE) {
+                    ((float *)nodes)[at] = (float)(old + g->impulse[a] / g->mass);
+                } else {
+                    ((double *)nodes)[at] = old + g->impulse[a] / g->mass;
+                }
+                lost[a] = g->mass * (old - real_at(l, nodes, at));
+            }
+            memcpy(g->impulse, lost, sizeof lost);
+        }
+    }
+    for (int c = 0; c < r->colliders; c++) {
+        if (!r->collider[c].free) {
+            continue;
+        }
+        own_sum(r, c, sum); // what they have lost by now
+        answer(&s->body[c], sum, -1.0);
+        double unknown[UNKNOWNS];
+        memcpy(unknown, s->body[c].velocity, 3 * sizeof(double));
+        memcpy(unknown + 3, s->body[c].spin, 3 * sizeof(double));
+        for (int64_t i = r->own_first[c]; i < r->own_first[c + 1]; i++) {
+            const rp_grip *g = &r->grip[r->own[i]];
+            const void *nodes = rp_grid_nodes(s->grid, RP_CH_MOMENTUM, g->page);
+            double along = 0.0, slid = 0.0;
+            for (int a = 0; a < 3; a++) {
+                along += g->impulse[a] * g->normal[a];
+            }
+            for (int a = 0; a < 3; a++) {
+                const int b = (a + 1) % 3, d = (a + 2) % 3;
+                const double u = real_at(l, nodes, g->node * RP_QUAD + a) - unknown[a] -
+                                 (unknown[3 + b] * g->arm[d] - unknown[3 + d] * g->arm[b]);
+                slid += (g->impulse[a] - along * g->normal[a]) * u;
+            }
+            *rubbed += slid;
+        }
+    }
+}
+
+void rp_rigids_solve(rp_rigids *r, rp_body *body, const rp_grid *grid, double dt, int threads,
+                     double *rubbed)
+{
+    if (r->free == 0) {
+        return;
+    }
+    solving s = {.r = r, .body = body, .grid = grid, .dt = dt, .threads = threads};
+    rp_parallel_for(threads, r->pages, 4, grip_page, &s);
+    const bool shared = list_own(r);
+    // what depends on no other body is done after one sweep
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
+        double changed = 0.0;
+        for (int c = 0; c < r->colliders; c++) {
+            if (r->collider[c].free && r->own_first[c] < r->own_first[c + 1]) {
+                changed = fmax(changed, solve_body(&s, c));
+            }
+        }
+        if (!shared || !(changed > TOGETHER)) {
+            break;
+        }
+    }
+    hand_out(&s, rubbed);
+}

@@ -1,0 +1,60 @@
+// Free rigid bodies: what a step makes of all that acts on them at once.
+//
+// A free body is the collider of a body of finite mass (body.h). What it does to nodes depends on
+// how it moves, and how it moves on what nodes give it back: a body that is light beside the sand
+// that it touches would be thrown about if the two took turns. So both are solved for together,
+// body by body, in the six unknowns that a body has (three in 2D): docs/theory.md, Free rigid
+// bodies.
+//
+//   find    which pages a body may touch, with room for their nodes: all that can fail for lack of
+//   memory solve   once nodes have their velocities: nodes and bodies come to terms, and get what
+//   is theirs
+//
+// Sums run over nodes in key order, in pieces of one size, so that bits do not depend on threads.
+#pragma once
+
+#include "collide/body.h"
+#include "collide/contact.h"
+
+// What a free body asks of a node, and gets.
+typedef struct rp_grip {
+    rp_local page;
+    int32_t node;       // number in its block
+    uint16_t collider;  // whose body it is
+    uint16_t before;    // how many grips of the same node come before it
+    uint16_t after;     // and after it
+    double mass;        // of the node [kg]
+    double velocity[3]; // of the node before bodies act [m/s]
+    double arm[3];      // from the body's position to the node [m]
+    double normal[3];   // out of the body
+    double gap;         // what may be left of the distance at the end of the step, over dt [m/s]
+    double impulse[3];  // that the node is given [kg m/s]
+    bool inside;        // the node is not outside of the body
+} rp_grip;
+
+typedef struct rp_rigids {
+    const rp_collider *collider;
+    int colliders;
+    int free;            // of them are free
+    rp_local *page;      // [pages] that a body may touch, in key order
+    uint64_t (*near)[4]; // a bit per collider, for each
+    rp_local pages;
+    int64_t room;       // for grips
+    rp_grip *grip;      // of all pages, those of a page where the ones before may all be full
+    int64_t *first;     // [pages + 1]: of a page
+    int32_t *count;     // [pages]
+    int64_t *own;       // grips of a body, one body after the other
+    int64_t *own_first; // [colliders + 1]
+    double *piece;      // sums over pieces of a body's grips
+} rp_rigids;
+
+// @param scratch of the step
+rp_result rp_rigids_find(rp_rigids *r, const rp_collider *collider, int colliders,
+                         const rp_grid *grid, int threads, rp_scratch *scratch);
+
+// Let free bodies and nodes act on each other in a step of dt. Bodies come with the velocity that
+// they would have without, and leave with what they have then; `given` is what nodes gave them.
+// @param body of each collider
+// @param[in,out] rubbed the energy that was rubbed off is added [J]
+void rp_rigids_solve(rp_rigids *r, rp_body *body, const rp_grid *grid, double dt, int threads,
+                     double *rubbed);

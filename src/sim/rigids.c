@@ -1,0 +1,332 @@
+// Free rigid bodies of a world: how they come into it, and how a step takes them along.
+#include "base/result.h"
+#include "base/text.h"
+#include "shape/class.h"
+#include "sim/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+rp_rigid_def rp_default_rigid_def(void)
+{
+    return (rp_rigid_def){.contact = RP_SEPARATE,
+                          .friction = 0.5,
+                          .look = RP_LOOK_SOLID,
+                          .color = {0.62, 0.64, 0.66},
+                          .cookie = RP_DEF_COOKIE};
+}
+
+static rp_result check_numbers(const char *name, const double x[3], int dim)
+{
+    for (int a = 0; a < dim; a++) {
+        if (!isfinite(x[a])) {
+            return rp_fail(RP_ERR_ARGUMENT, "rigid.%s[%d]: want a finite number, got %g", name, a,
+                           x[a]);
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result check_def(const rp_world *world, const rp_rigid_def *def)
+{
+    const int dim = world->def.dimension;
+    if (def->cookie != RP_DEF_COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "rigid: start from rp_default_rigid_def()");
+    }
+    RP_TRY(rp_world_honours(world, RP_FEATURE_RIGID));
+    if (!rp_comm_alone(world->comm)) {
+        return rp_fail(RP_ERR_UNSUPPORTED, "rigid: not yet in a world that is cut into ranks");
+    }
+    if (def->shape == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "rigid.shape: want a shape, got NULL");
+    }
+    const double weight = def->mass != 0.0 ? def->mass : def->density;
+    if ((def->mass != 0.0) == (def->density != 0.0) || !(weight > 0.0 && isfinite(weight))) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "rigid.mass: want > 0 kg, or rigid.density > 0 kg/m^3, and not both, got "
+                       "mass %g and density %g",
+                       def->mass, def->density);
+    }
+    if (!(def->restitution >= 0.0 && def->restitution <= 1.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "rigid.restitution: want 0 to 1, got %g", def->restitution);
+    }
+    RP_TRY(check_numbers("velocity", def->velocity, dim));
+    RP_TRY(check_numbers("spin", def->spin, 3));
+    RP_TRY(check_numbers("force", def->force, dim));
+    RP_TRY(check_numbers("torque", def->torque, 3));
+    for (int i = 0; i < world->colliders && def->name != NULL; i++) {
+        if (strcmp(world->collider[i].name, def->name) == 0) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "rigid.name: want one that no other body or collider has, got '%s'",
+                           def->name);
+        }
+    }
+    return RP_OK;
+}
+
+// Mass and inertia of a shape of this volume and second moments: I = m (tr S 1 - S).
+static void inertia_of(double mass, int dim, const double S[3][3], double out[3][3])
+{
+    const double trace = S[0][0] + S[1][1] + S[2][2];
+    memset(out, 0, 9 * sizeof out[0][0]);
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            if (dim == 3 || (a == 2 && b == 2)) {
+                out[a][b] = mass * ((a == b ? trace : 0.0) - S[a][b]);
+            }
+        }
+    }
+}
+
+// The shape about its own centre of mass, which is what turns.
+static rp_result make_centered(const rp_world *world, const rp_rigid_def *def,
+                               rp_shape_moments *moments, rp_shape **out)
+{
+    const int dim = world->def.dimension;
+    RP_TRY(rp_shape_find_moments(def->shape, dim, moments));
+    if (!(moments->volume > 0.0 && isfinite(moments->volume))) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "rigid.shape: want one with a finite volume, got one of %g %s",
+                       moments->volume, dim == 3 ? "m^3" : "m^2");
+    }
+    double back[3];
+    for (int a = 0; a < 3; a++) {
+        back[a] = -moments->center[a];
+    }
+    static const double unturned[4] = {0.0, 0.0, 0.0, 1.0};
+    return rp_shape_move(def->shape, back, unturned, 1.0, out);
+}
+
+// How far any point of it is from its centre of mass [m].
+static double reach_of(const rp_shape *shape, int dim)
+{
+    double lower[3], upper[3], far = 0.0;
+    rp_shape_bounds(shape, dim, lower, upper);
+    for (int a = 0; a < dim; a++) {
+        const double most = fmax(fabs(lower[a]), fabs(upper[a]));
+        far += most * most;
+    }
+    return sqrt(far);
+}
+
+rp_result rp_world_add_rigid(rp_world *world, const rp_rigid_def *def, int *collider)
+{
+    rp_shape_moments moments;
+    const int dim = world->def.dimension, number = world->colliders;
+    RP_TRY(check_def(world, def));
+    rp_collider_def solid = rp_default_collider_def();
+    rp_shape *shape;
+    RP_TRY(make_centered(world, def, &moments, &shape));
+    solid.shape = shape;
+    solid.contact = def->contact;
+    solid.friction = def->contact == RP_STICKY ? 0.0 : def->friction;
+    solid.name = def->name;
+    solid.look = def->look;
+    memcpy(solid.color, def->color, sizeof solid.color);
+    const rp_result result = rp_world_add_collider(world, &solid);
+    const double reach = reach_of(shape, dim);
+    rp_shape_release(shape);
+    RP_TRY(result);
+    rp_collider *c = &world->collider[number];
+    rp_rigid *rigid = &world->rigid[world->rigids];
+    rp_rigid_motion *motion = &world->motion[world->rigids];
+    *rigid = (rp_rigid){.collider = number,
+                        .reach = reach,
+                        .friction = def->friction,
+                        .restitution = def->restitution,
+                        .force_of_time = def->force_of_time,
+                        .torque_of_time = def->torque_of_time};
+    *motion = (rp_rigid_motion){.pose = {.rotation = {0.0, 0.0, 0.0, 1.0}}};
+    memcpy(motion->pose.position, moments.center, sizeof motion->pose.position);
+    memcpy(motion->velocity, def->velocity, (size_t)dim * sizeof(double));
+    memcpy(rigid->force, def->force, (size_t)dim * sizeof(double));
+    for (int a = dim == 2 ? 2 : 0; a < 3; a++) {
+        motion->spin[a] = def->spin[a];
+        rigid->torque[a] = def->torque[a];
+    }
+    c->moves = c->free = true;
+    c->begin = c->end = rp_placing_of(&motion->pose);
+    double inertia[3][3];
+    const double mass = def->mass != 0.0 ? def->mass : def->density * moments.volume;
+    inertia_of(mass, dim, (const double(*)[3])moments.second, inertia);
+    world->body[number] = rp_body_free(c, dim, mass, (const double(*)[3])inertia);
+    world->rigids++;
+    rp_registry_set_rows(&world->registry, "bodies/motion", world->rigids);
+    rp_world_place_rigids(world, 0.0);
+    if (collider != NULL) {
+        *collider = number;
+    }
+    return RP_OK;
+}
+
+// ---- in a step ----
+
+// Bodies as they are at the start of a step.
+static void recall(rp_world *world, int index)
+{
+    const rp_rigid_motion *m = &world->motion[index];
+    rp_body *body = &world->body[world->rigid[index].collider];
+    body->pose = rp_placing_of(&m->pose);
+    memcpy(body->velocity, m->velocity, sizeof body->velocity);
+    memcpy(body->spin, m->spin, sizeof body->spin);
+}
+
+void rp_world_place_rigids(rp_world *world, double dt)
+{
+    for (int i = 0; i < world->rigids; i++) {
+        rp_collider *c = &world->collider[world->rigid[i].collider];
+        recall(world, i);
+        // as it would go on
+        rp_body body = world->body[world->rigid[i].collider];
+        rp_pose pose = world->motion[i].pose;
+        rp_body_fly(&body, c->free ? dt : 0.0, &pose);
+        c->begin = rp_placing_of(&world->motion[i].pose);
+        c->end = rp_placing_of(&pose);
+    }
+}
+
+rp_result rp_world_move_colliders(rp_world *world, double dt)
+{
+    RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), dt));
+    rp_world_place_rigids(world, dt);
+    return RP_OK;
+}
+
+static rp_result vector_at(const rp_world *world, const char *what, int index,
+                           const rp_vector_of_time *f, double out[3])
+{
+    if (f->call == NULL) {
+        return RP_OK;
+    }
+    const double t = rp_world_time(world);
+    RP_TRY(f->call(f->context, t, out));
+    if (!isfinite(out[0]) || !isfinite(out[1]) || !isfinite(out[2])) {
+        return rp_fail(RP_ERR_ARGUMENT, "the %s of body '%s' is not finite at t = %g s", what,
+                       world->collider[world->rigid[index].collider].name, t);
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step)
+{
+    const int dim = world->def.dimension;
+    for (int i = 0; i < world->rigids; i++) {
+        const rp_rigid *rigid = &world->rigid[i];
+        rp_body *body = &world->body[rigid->collider];
+        recall(world, i);
+        if (!world->collider[rigid->collider].free) { // it is held
+            memset(body->velocity, 0, sizeof body->velocity);
+            memset(body->spin, 0, sizeof body->spin);
+            continue;
+        }
+        double force[3] = {rigid->force[0], rigid->force[1], rigid->force[2]}, field[3] = {0};
+        rp_impulse push = {.angular = {rigid->torque[0], rigid->torque[1], rigid->torque[2]}};
+        RP_TRY(vector_at(world, "force", i, &rigid->force_of_time, force));
+        RP_TRY(vector_at(world, "torque", i, &rigid->torque_of_time, push.angular));
+        if (step->acceleration->call != NULL) {
+            RP_TRY(step->acceleration->call(step->acceleration->context, step->begin,
+                                            body->pose.position, field));
+        }
+        for (int a = 0; a < 3; a++) {
+            push.linear[a] =
+                a < dim ? step->dt * (body->mass * (step->gravity[a] + field[a]) + force[a]) : 0.0;
+            push.angular[a] *= dim == 3 || a == 2 ? step->dt : 0.0;
+        }
+        rp_body_take(body, &push);
+        body->given = (rp_impulse){0};
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_end_rigids(rp_world *world, const rp_step *step)
+{
+    for (int i = 0; i < world->rigids; i++) {
+        rp_rigid_motion *m = &world->motion[i];
+        rp_collider *c = &world->collider[world->rigid[i].collider];
+        rp_body *body = &world->body[world->rigid[i].collider];
+        if (!c->free) {
+            continue;
+        }
+        rp_body_fly(body, step->dt, &m->pose);
+        memcpy(m->velocity, body->velocity, sizeof m->velocity);
+        memcpy(m->spin, body->spin, sizeof m->spin);
+        c->end = body->pose;
+        bool finite = true;
+        for (int a = 0; a < 3; a++) {
+            finite = finite && isfinite(m->pose.position[a]) && isfinite(m->velocity[a]) &&
+                     isfinite(m->spin[a]);
+        }
+        if (!finite) {
+            return rp_fail(RP_ERR_DIVERGED,
+                           "body '%s' is at (%g, %g, %g) m after step %lld of dt %g s, bounded by "
+                           "%s: the state is no longer physical",
+                           c->name, m->pose.position[0], m->pose.position[1], m->pose.position[2],
+                           (long long)world->time.step, step->dt, world->stats.limiter);
+        }
+    }
+    return RP_OK;
+}
+
+void rp_world_note_rigids(rp_world *world, bool frame_ends)
+{
+    for (int i = 0; i < world->rigids; i++) {
+        rp_rigid_motion *m = &world->motion[i];
+        const rp_body *body = &world->body[world->rigid[i].collider];
+        // what putting particles back has turned
+        memcpy(m->velocity, body->velocity, sizeof m->velocity);
+        memcpy(m->spin, body->spin, sizeof m->spin);
+        for (int a = 0; a < 3; a++) {
+            m->given[a] += body->given.linear[a];
+            m->given[3 + a] += body->given.angular[a];
+        }
+        for (int a = 0; a < 3 && frame_ends; a++) {
+            m->force[a] = m->given[a] * world->def.fps;
+            m->torque[a] = m->given[3 + a] * world->def.fps;
+        }
+        if (frame_ends) {
+            memset(m->given, 0, sizeof m->given);
+        }
+    }
+}
+
+void rp_world_hold_rigids(rp_world *world, bool hold)
+{
+    for (int i = 0; i < world->rigids; i++) {
+        world->collider[world->rigid[i].collider].free = !hold;
+    }
+}
+
+double rp_world_rigid_limit(const rp_world *world)
+{
+    static const double TURN = 0.1; // [rad] in a step, so that a turn is nearly straight
+    double least = INFINITY;
+    for (int i = 0; i < world->rigids; i++) {
+        const double *w = world->motion[i].spin;
+        const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+        least = rate > 0.0 ? fmin(least, TURN / rate) : least;
+    }
+    return least;
+}
+
+int rp_world_rigids(const rp_world *world) { return world->rigids; }
+
+void rp_world_rigid(const rp_world *world, int index, rp_rigid_state *out)
+{
+    RP_ASSERT(index >= 0 && index < world->rigids);
+    const rp_rigid_motion *m = &world->motion[index];
+    const int collider = world->rigid[index].collider;
+    rp_body body = world->body[collider];
+    body.pose = rp_placing_of(&m->pose);
+    memcpy(body.velocity, m->velocity, sizeof body.velocity);
+    memcpy(body.spin, m->spin, sizeof body.spin);
+    *out = (rp_rigid_state){.name = world->collider[collider].name,
+                            .collider = collider,
+                            .mass = body.mass,
+                            .pose = m->pose,
+                            .kinetic = rp_body_kinetic(&body)};
+    memcpy(out->inertia, body.inertia, sizeof out->inertia);
+    memcpy(out->velocity, m->velocity, sizeof out->velocity);
+    memcpy(out->spin, m->spin, sizeof out->spin);
+    memcpy(out->force, m->force, sizeof out->force);
+    memcpy(out->torque, m->torque, sizeof out->torque);
+}
