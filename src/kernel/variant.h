@@ -1,7 +1,6 @@
 // Included first by every source that is compiled once per dimension, order, precision and
 // instruction set. Such a source keeps its helpers static, sizes its loops with DIM and WIDTH, and
-// exports its entry points as RP_VARIANT(name), e.g. rp_p2g_3d_q2_f32_avx2, so that the variant
-// shows in profiles.
+// exports its entry points as RP_VARIANT(name) (kernel/entry.h).
 #pragma once
 
 #include "base/simd.h"
@@ -31,7 +30,3 @@ enum {
     STEP_Y = ARENA_Z * RP_QUAD,
     STEP_Z = RP_QUAD,
 };
-
-#define RP_JOIN_(name, dim, order, bits, isa) rp_##name##_##dim##d_q##order##_f##bits##_##isa
-#define RP_JOIN(name, dim, order, bits, isa)  RP_JOIN_(name, dim, order, bits, isa)
-#define RP_VARIANT(name)                      RP_JOIN(name, RP_DIM, RP_ORDER, RP_REAL_BITS, RP_ISA)
