@@ -8,4 +8,5 @@
 
 #define RP_KERNEL_PROTOTYPE(result, name, parameters, ...) result RP_VARIANT(name) parameters;
 RP_KERNEL_ENTRIES(RP_KERNEL_PROTOTYPE, )
+RP_PLAIN_KERNEL_ENTRIES(RP_KERNEL_PROTOTYPE, )
 #undef RP_KERNEL_PROTOTYPE

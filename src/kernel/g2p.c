@@ -10,6 +10,7 @@
 // the rows of a cell are read once for all particles in a row that are in it. Moments are taken
 // about node 1 of the stencil, from where nodes are whole numbers of cells away, and moved to the
 // particle afterwards.
+#include "base/result.h"
 #include "kernel/arena.h"
 #include "kernel/tile.h"
 
@@ -240,6 +241,38 @@ RP_INLINE ivec low_ids(const uint64_t *id)
     return out;
 }
 
+RP_INLINE uint32_t hash_of_step(const rp_transfer_job *job)
+{
+    const uint64_t hash = job->seed ^ job->step * 0x9e3779b97f4a7c15ull;
+    return (uint32_t)hash ^ (uint32_t)(hash >> 32);
+}
+
+// Comparisons that a NaN fails, so that it counts as bad.
+RP_INLINE void note_extremes(vec speed2, vec gradient2, vec move, extremes *most)
+{
+    const ivec calm =
+        vle(move, vset((real)RP_RUNAWAY_CELLS)) & vlt(speed2 + gradient2, vset(R(1e30)));
+    most->bad |= ~calm;
+    most->speed2 = vmax(speed2, most->speed2);
+    most->gradient2 = vmax(gradient2, most->gradient2);
+    most->move = vmax(move, most->move);
+}
+
+// The laws of a tile, after its increment and its density are known.
+RP_INLINE void update_laws(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
+                           const group_lanes *g, rp_law_tile *tile, extremes *most)
+{
+    _Alignas(64) real trial[SYM][RP_LANES];
+    const bool account = job->account && rp_set_has(job->set, RP_COL_STRAIN);
+    law_tile_move(job, columns, slot, tile);
+    if (account) {
+        trial_strain(job, tile, trial);
+    }
+    update_state(job, columns, tile, g);
+    most->plastic += account ? plastic_work(job, tile, g, trial) : 0.0;
+    check_state(job, columns, tile, most);
+}
+
 // Lane by lane: in[quad * 4 + number], change[number].
 RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
                            const group_lanes *g, rp_law_tile *tile, const stencil_tile *s,
@@ -252,8 +285,7 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
     const real per_cell = (real)(1.0 / h), cells = (real)(job->dt / h), dt = (real)job->dt;
     const real flip = (real)job->flip;
     const real volume = (real)(1.0 / (DIM == 3 ? h * h * h : h * h));
-    const uint32_t step_hash = (uint32_t)(job->seed ^ job->step * 0x9e3779b97f4a7c15ull) ^
-                               (uint32_t)((job->seed ^ job->step * 0x9e3779b97f4a7c15ull) >> 32);
+    const uint32_t step_hash = hash_of_step(job);
     stored *x = rp_set_tile(set, RP_COL_POSITION, slot);
     real *velocity =
         rp_set_has(set, RP_COL_VELOCITY) ? rp_set_tile(set, RP_COL_VELOCITY, slot) : NULL;
@@ -294,26 +326,12 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
             }
         }
         vstore(&density[l], vload(&in[VALUE * RP_QUAD + 3][l]) * volume);
-        // comparisons that a NaN fails, so that it counts as bad
-        const ivec calm =
-            vle(move, vset((real)RP_RUNAWAY_CELLS)) & vlt(speed2 + gradient2, vset(R(1e30)));
-        most->bad |= ~calm;
-        most->speed2 = vmax(speed2, most->speed2);
-        most->gradient2 = vmax(gradient2, most->gradient2);
-        most->move = vmax(move, most->move);
+        note_extremes(speed2, gradient2, move, most);
     }
     if (job->law != NULL) {
-        _Alignas(64) real trial[SYM][RP_LANES];
-        const bool account = job->account && rp_set_has(set, RP_COL_STRAIN);
-        law_tile_move(job, columns, slot, tile);
         tile->increment = increment;
         tile->density = density;
-        if (account) {
-            trial_strain(job, tile, trial);
-        }
-        update_state(job, columns, tile, g);
-        most->plastic += account ? plastic_work(job, tile, g, trial) : 0.0;
-        check_state(job, columns, tile, most);
+        update_laws(job, columns, slot, g, tile, most);
     }
 }
 
@@ -326,6 +344,20 @@ static double largest(vec a)
         most = lane[l] > most ? lane[l] : most;
     }
     return (double)most;
+}
+
+static const extremes nothing = {.plastic = 0.0};
+
+// Adds to what a page has to report already.
+static void report(const extremes *most, rp_page_report *out)
+{
+    const double speed2 = largest(most->speed2), gradient2 = largest(most->gradient2),
+                 move = largest(most->move);
+    out->speed2 = speed2 > out->speed2 ? speed2 : out->speed2;
+    out->gradient2 = gradient2 > out->gradient2 ? gradient2 : out->gradient2;
+    out->move = move > out->move ? move : out->move;
+    out->plastic += most->plastic;
+    out->bad |= vany(most->bad) != 0;
 }
 
 RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, rp_page_report *out)
@@ -346,7 +378,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
     if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
-    extremes most = {vset(0), vset(0), vset(0), viset(0), 0.0};
+    extremes most = nothing;
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
@@ -386,13 +418,8 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         }
         update_tile(job, &columns, slot, &g, &tile, &s, in, slopes, flip ? change : NULL, &most);
     }
-    *out = (rp_page_report){
-        .speed2 = largest(most.speed2),
-        .gradient2 = largest(most.gradient2),
-        .move = largest(most.move),
-        .plastic = most.plastic,
-        .bad = vany(most.bad) != 0,
-    };
+    *out = (rp_page_report){0};
+    report(&most, out);
 }
 
 void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local page, rp_page_report *out)
@@ -402,4 +429,65 @@ void RP_VARIANT(g2p)(const rp_transfer_job *job, rp_local page, rp_page_report *
     } else {
         gather_page(job, page, true, out);
     }
+}
+
+void RP_VARIANT(move)(const rp_transfer_job *job, rp_lanes velocity, rp_local p,
+                      rp_page_report *out)
+{
+    const rp_page *page = &rp_set_page(job->set)[p];
+    const real cells = (real)(job->dt / job->grid->layout.h);
+    const uint32_t step_hash = hash_of_step(job);
+    extremes most = nothing;
+    for (rp_local slot = page->first; slot < page->first + page->count; slot += RP_LANES) {
+        stored *x = rp_set_tile(job->set, RP_COL_POSITION, slot);
+        const uint64_t *id = rp_set_tile(job->set, RP_COL_ID, slot);
+        const real *v = (const real *)velocity.data + (size_t)slot * DIM;
+        for (int l = 0; l < RP_LANES; l += LANES) {
+            vec speed2 = vset(0), farthest = vset(0);
+            const ivec ids = low_ids(id + l);
+            for (int i = 0; i < DIM; i++) {
+                const vec vi = vload(v + i * RP_LANES + l), step = vi * cells;
+                position_move(x + i * RP_LANES + l, step, ids, step_hash, i);
+                farthest = vmax(vabs(step), farthest);
+                speed2 = vfma(vi, vi, speed2);
+            }
+            note_extremes(speed2, vset(0), farthest, &most);
+        }
+    }
+    report(&most, out);
+}
+
+void RP_VARIANT(update)(const rp_transfer_job *job, rp_lanes gradient, rp_lanes density, rp_local p,
+                        rp_page_report *out)
+{
+    const rp_page *page = &rp_set_page(job->set)[p];
+    const law_columns columns = law_columns_of(job->set);
+    const real dt = (real)job->dt;
+    RP_ASSERT(job->law != NULL);
+    group_lanes g;
+    rp_law_tile tile = law_tile(job, &g);
+    extremes most = nothing;
+    for (rp_local slot = page->first; slot < page->first + page->count; slot += RP_LANES) {
+        _Alignas(64) real increment[DIM * DIM][RP_LANES];
+        const real *dv = (const real *)gradient.data + (size_t)slot * DIM * DIM;
+        for (int l = 0; l < RP_LANES; l += LANES) {
+            vec gradient2 = vset(0);
+            for (int c = 0; c < DIM * DIM; c++) {
+                const vec each = vload(dv + c * RP_LANES + l);
+                gradient2 = vfma(each, each, gradient2);
+                vstore(&increment[c][l], each * dt);
+            }
+            note_extremes(vset(0), gradient2, vset(0), &most);
+        }
+        if (page->flags & RP_PAGE_MIXED) {
+            spread_groups(job, slot, &g);
+        } else {
+            spread_uniform(job, page, &g);
+        }
+        spread_own(job, slot, &g);
+        tile.increment = increment;
+        tile.density = (const real *)density.data + slot;
+        update_laws(job, &columns, slot, &g, &tile, &most);
+    }
+    report(&most, out);
 }

@@ -4,14 +4,20 @@
 
 #define DECLARE(result, name, parameters, dim, order, bits, isa)                                   \
     result RP_KERNEL_NAME(name, dim, order, bits, isa) parameters;
-#define DECLARE_ALL(...) RP_KERNEL_ENTRIES(DECLARE, __VA_ARGS__)
+#define DECLARE_ALL(dim, order, bits, isa)                                                         \
+    RP_KERNEL_ENTRIES(DECLARE, dim, order, bits, isa)                                              \
+    RP_PLAIN_KERNEL_ENTRIES(DECLARE, dim, order, bits, plain)
 RP_FOR_EACH_KERNEL_VARIANT(DECLARE_ALL)
 
 enum { isa_plain = RP_ISA_PLAIN, isa_avx2 = RP_ISA_AVX2, isa_avx512 = RP_ISA_AVX512 };
 
 #define FILL(result, entry, parameters, d, q, b, i) .entry = RP_KERNEL_NAME(entry, d, q, b, i),
 #define ROW(d, q, b, i)                                                                            \
-    {.dim = d, .order = q, .real_bits = b, .isa = isa_##i, RP_KERNEL_ENTRIES(FILL, d, q, b, i)},
+    {.dim = d,                                                                                     \
+     .order = q,                                                                                   \
+     .real_bits = b,                                                                               \
+     .isa = isa_##i,                                                                               \
+     RP_KERNEL_ENTRIES(FILL, d, q, b, i) RP_PLAIN_KERNEL_ENTRIES(FILL, d, q, b, plain)},
 static const rp_kernels table[] = {RP_FOR_EACH_KERNEL_VARIANT(ROW)};
 
 int rp_kernels_count(void) { return (int)(sizeof table / sizeof table[0]); }

@@ -35,6 +35,60 @@ typedef struct rp_page_report {
 
 #define RP_RUNAWAY_CELLS 4.0
 
+// ---- what methods carry between particles and nodes besides momentum ----
+
+// Numbers of the particles of a set, tile by tile as a column has them: real[slots /
+// 16][comps][16].
+typedef struct rp_lanes {
+    void *data;
+    int comps;
+} rp_lanes;
+
+// A column of reals; without data where the set does not keep it.
+static inline rp_lanes rp_lanes_of(const rp_set *set, rp_column_id column)
+{
+    return (rp_lanes){set->column[column].buffer.data, set->column[column].comps};
+}
+
+// How the numbers a of a particle and the numbers u of a node belong together, in d dimensions.
+// Scatter and gather of the same form are transposes of each other.
+//
+//                          a has          u has   scatter: u_k gets     gather: a is the sum of
+//   RP_CARRY_VALUES        n              n       w a_k                 a_k  = w u_k
+//   RP_CARRY_GRADIENTS     n d, by rows   n       a_kj dw/dx_j          a_kj = u_k dw/dx_j
+//   RP_CARRY_SYMMETRIC     a tensor       d       a_kj dw/dx_j          its symmetric part
+//   RP_CARRY_DIVERGENCE    1              d       a dw/dx_k             a    = u_k dw/dx_k
+typedef enum rp_carry_form {
+    RP_CARRY_VALUES,
+    RP_CARRY_GRADIENTS,
+    RP_CARRY_SYMMETRIC,
+    RP_CARRY_DIVERGENCE,
+} rp_carry_form;
+
+enum { RP_CARRY_LIMIT = 9 }; // numbers of a node that go at once; wider channels go in parts
+
+typedef enum rp_carry_factor { RP_TIMES_ONE, RP_TIMES_MASS, RP_TIMES_VOLUME } rp_carry_factor;
+
+// One quantity between the particles of a set and a channel of the grid, either way:
+//
+//   sum_p m_p grad w    {.channel = c, .form = RP_CARRY_DIVERGENCE, .lanes = {NULL, 1},
+//                        .factor = RP_TIMES_MASS, .scale = 1.0}
+//   -dt sum_p V tau grad w    {.channel = c, .form = RP_CARRY_SYMMETRIC, .stress = true,
+//                              .factor = RP_TIMES_VOLUME, .scale = -dt}
+//   C_p                 {.channel = c, .form = RP_CARRY_GRADIENTS, .gradient = RP_GRADIENT_AFFINE,
+//                        .lanes = rp_lanes_of(set, RP_COL_AFFINE), .scale = 1.0}
+typedef struct rp_carry {
+    int channel, first; // the numbers of a node from `first` on
+    rp_carry_form form;
+    rp_gradient gradient; // linear splines only have those of the spline
+    rp_lanes lanes;       // read by scatter, where no data are ones; written by gather
+    bool stress;          // scatter the stress of the laws instead of `lanes`
+    bool add;             // scatter onto what the arena holds: it is not cleared before
+    rp_carry_factor factor;
+    rp_lanes times; // one number a particle that multiplies as well; no data: none
+    double scale;   // of all particles
+} rp_carry;
+
 // What every variant can do, once: declarations, the struct, the rows of the table and the
 // prototypes of the sources come from this list. X(result, name, parameters, ...), where what
 // follows X is handed on, such as the variant.
@@ -53,13 +107,28 @@ typedef struct rp_page_report {
     X(double, velocity, (const rp_grid *grid, rp_local page, const double push[3], double least),            \
       __VA_ARGS__)                                                                                           \
     /* RP_CH_IMPULSE: from the velocity before to the change since */                                        \
-    X(void, change, (const rp_grid *grid, rp_local page), __VA_ARGS__)
+    X(void, change, (const rp_grid *grid, rp_local page), __VA_ARGS__)                                       \
+    /* The rest of g2p, apart: move with these velocities [m/s] for dt; and let the laws follow these        \
+       gradients [1/s] for dt and see this density [kg/m^3]. Both add what they find to the report. Lanes    \
+       past the end of the page are zero, as `gather` leaves them. */                                        \
+    X(void, move, (const rp_transfer_job *job, rp_lanes velocity, rp_local page, rp_page_report *out),       \
+      __VA_ARGS__)                                                                                           \
+    X(void, update, (const rp_transfer_job *job, rp_lanes gradient, rp_lanes density, rp_local page,         \
+                     rp_page_report *out), __VA_ARGS__)
+
+// Likewise, but compiled as plain C only, for worlds of all instruction sets.
+#define RP_PLAIN_KERNEL_ENTRIES(X, ...)                                                                      \
+    /* a quantity of a particle page into its arena of a channel that the set scatters into; `sum` adds up */ \
+    X(void, scatter, (const rp_transfer_job *job, const rp_carry *what, rp_local page), __VA_ARGS__)         \
+    /* and from the nodes of any channel into the lanes of the page; lanes past its end become zero */       \
+    X(void, gather, (const rp_transfer_job *job, const rp_carry *what, rp_local page), __VA_ARGS__)
 // clang-format on
 
 typedef struct rp_kernels {
     int dim, order, real_bits, isa;
 #define RP_KERNEL_FIELD(result, name, parameters, ...) result(*name) parameters;
     RP_KERNEL_ENTRIES(RP_KERNEL_FIELD, )
+    RP_PLAIN_KERNEL_ENTRIES(RP_KERNEL_FIELD, )
 #undef RP_KERNEL_FIELD
 } rp_kernels;
 

@@ -159,15 +159,6 @@ RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affi
     }
 }
 
-static real *clear_arena(const rp_transfer_job *job, const rp_page *page, int channel)
-{
-    const size_t comps = (size_t)job->grid->channel[channel].comps;
-    real *arena = rp_grid_arena(job->grid, job->set_index, page, channel);
-    memset(arena + (size_t)page->reach_lo[0] * ARENA_Y * ARENA_Z * comps, 0,
-           sizeof(real) * rp_page_arena_nodes(&job->grid->layout, page) * comps);
-    return arena;
-}
-
 RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
 {
     const rp_page *page = &rp_set_page(job->set)[p];

@@ -58,6 +58,16 @@ RP_INLINE void spread_own(const rp_transfer_job *job, rp_local slot, group_lanes
     }
 }
 
+// A page's arena of one channel, where its particles reach, without anything in it.
+static inline real *clear_arena(const rp_transfer_job *job, const rp_page *page, int channel)
+{
+    const size_t comps = (size_t)job->grid->channel[channel].comps;
+    real *arena = rp_grid_arena(job->grid, job->set_index, page, channel);
+    memset(arena + (size_t)page->reach_lo[0] * ARENA_Y * ARENA_Z * comps, 0,
+           sizeof(real) * rp_page_arena_nodes(&job->grid->layout, page) * comps);
+    return arena;
+}
+
 // ---- laws ----
 
 // The columns of a set that laws keep their state in: all but those that transfers themselves read

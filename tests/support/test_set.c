@@ -128,6 +128,9 @@ void test_bed_init(test_bed *bed, const test_bed_def *def)
     bed->unit = world.precision == RP_SINGLE ? 0x1p-24 : 0x1p-53;
     rp_channel channel[RP_CHANNEL_LIMIT];
     test_channels(channel, def->channels);
+    for (int c = 0; c < TEST_OWN; c++) {
+        channel[RP_CH_OWN + c] = (rp_channel){"own", def->own[c], RP_FROM_ALL_WITH_MASS};
+    }
     rp_grid_init(&bed->grid, &bed->layout, channel, rp_default_allocator());
     for (int s = 0; s < def->sets; s++) {
         CHECK_HELPER(init_set(bed, s));

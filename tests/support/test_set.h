@@ -11,6 +11,7 @@
 enum {
     TEST_SETS = 2,   // on one grid
     TEST_GROUPS = 4, // in a set
+    TEST_OWN = 2,    // channels of a test's own
 };
 
 #define TEST_COLUMN(name) (1u << RP_COL_##name)
@@ -42,6 +43,7 @@ typedef struct test_bed_def {
     double h;          // [m]
     int32_t period[3]; // [cells]
     int channels;
+    int own[TEST_OWN]; // numbers of channels RP_CH_OWN, ..., which sets with mass scatter into
     int sets;
     unsigned columns[TEST_SETS]; // TEST_COLUMN(...), besides position, group and id
     test_group group[TEST_SETS][TEST_GROUPS];
