@@ -261,8 +261,8 @@ void args_man(const command *const *commands, int count, FILE *out)
         man_command(commands[i], out);
     }
     fputs(".SH \"EXIT STATUS\"\n.TP\n0\ndone\n.TP\n2\nbad usage or scene\n.TP\n3\nthe simulation "
-          "failed\n.TP\n4\na file could not be read or written\n.TP\n130, 143\ninterrupted by "
-          "SIGINT or SIGTERM; what is whole stays, and a run saves its state\n"
+          "failed\n.TP\n4\na file could not be read or written\n.TP\n129, 130, 143\ninterrupted "
+          "by SIGHUP, SIGINT or SIGTERM; what is whole stays, and a run saves its state\n"
           ".SH ENVIRONMENT\n.TP\n.B REPOSE_ISA\nthe instruction set to use: plain, avx2 or "
           "avx512\n.TP\n.B NO_COLOR\nno colours on a terminal\n",
           out);

@@ -20,12 +20,12 @@ static const option check_options[] = {
 typedef struct forecast {
     rp_scene_info info;
     rp_plan plan;
-    int64_t frames, poured;          // poured: by emitters, to the end
-    size_t memory, most_memory;      // first frame, and an upper estimate [bytes]
-    double frame_bytes, total_bytes; // on disk
-    json_t *params;                  // of the scene
-    double steps;                    // per frame
-    double seconds;                  // per frame
+    int64_t frames, poured;     // poured: by emitters, to the end
+    size_t memory, most_memory; // first frame, and an upper estimate [bytes]
+    disk_use disk;
+    json_t *params; // of the scene
+    double steps;   // per frame
+    double seconds; // per frame
 } forecast;
 
 // Particle-steps per second of this machine: a block of sand is stepped a few times, in the way
@@ -71,29 +71,12 @@ static void look_ahead(forecast *f, int threads)
     f->memory = first_frame_bytes(p);
     // sand that has spread lies in up to twice as many pages, and arrays have a quarter to spare;
     // what is poured takes about as much as what is there, and a frame is in memory once more
-    enum { EACH = 150, EACH_IN_FRAME = 110 };
+    enum { EACH = 150 };
     f->most_memory =
         f->memory + (size_t)(1.25 * (double)p->bytes + poured * (2.25 * EACH + EACH_IN_FRAME));
-    // points as float64 on top of the state, the material, and the topology, which packs well
-    f->frame_bytes = (double)p->state_bytes + poured * EACH_IN_FRAME + n * 14.0 + 40e3;
-    f->total_bytes = f->frame_bytes * (double)(f->frames + 1);
-    if (p->row_bytes > 0) { // chosen columns, and one state
-        const double state = f->frame_bytes;
-        f->frame_bytes = n * (double)p->row_bytes + 40e3;
-        f->total_bytes = f->frame_bytes * (double)(f->frames + 1) + state;
-    }
+    f->disk = disk_needed(p, f->poured, f->frames);
     f->steps = ceil(1.0 / (f->info.fps * p->dt));
     f->seconds = n * f->steps / measure_rate(&f->info, threads);
-}
-
-static void print_bytes(double bytes, char out[32])
-{
-    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    int k = 0;
-    for (; bytes >= 999.5 && k < 5; k++) {
-        bytes /= 1000.0;
-    }
-    snprintf(out, 32, "%.3g %s", bytes, unit[k]);
 }
 
 static void print_slopes(rp_scene *scene)
@@ -125,7 +108,7 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
 {
     const rp_plan *p = &f->plan;
     char a[32], b[32];
-    printf("scene          %s%s%s\n", path, f->info.title[0] != '\0' ? ": " : "", f->info.title);
+    say_print("scene          %s%s%s\n", path, f->info.title[0] != '\0' ? ": " : "", f->info.title);
     print_params(f->params, "param          ");
     printf("method         %s\n", f->info.method);
     printf("particles      %lld", (long long)p->particles);
@@ -143,8 +126,8 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
     print_bytes((double)f->memory, a);
     print_bytes((double)f->most_memory, b);
     printf("memory         %s up to the first frame, up to about %s later\n", a, b);
-    print_bytes(f->frame_bytes, a);
-    print_bytes(f->total_bytes, b);
+    print_bytes(f->disk.frame, a);
+    print_bytes(f->disk.all, b);
     printf("frames         %lld of about %s, %s in all\n", (long long)f->frames + 1, a, b);
     printf("time step      %.3g s, bounded by %s; %.0f per frame\n", p->dt, p->limiter, f->steps);
     print_slopes(scene);
@@ -168,7 +151,7 @@ static void print_json(const forecast *f)
            "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g,\"mass_kg\":%.9g,"
            "\"lower\":[%.9g,%.9g,%.9g],\"upper\":[%.9g,%.9g,%.9g],%s\n",
            (long long)p->particles, (long long)f->poured, f->memory, f->most_memory,
-           (long long)f->frames + 1, f->frame_bytes, f->total_bytes, p->dt, p->limiter, f->steps,
+           (long long)f->frames + 1, f->disk.frame, f->disk.all, p->dt, p->limiter, f->steps,
            f->seconds, p->mass, p->lower[0], p->lower[1], p->lower[2], p->upper[0], p->upper[1],
            p->upper[2], text != NULL ? text + 1 : "}");
     free(text);
@@ -200,10 +183,7 @@ static int check_main(const args *a)
     }
     rp_scene_get_info(scene, &f.info);
     f.frames = frames >= 0 ? frames : f.info.frames;
-    const int status = plan_scene(scene, memory, (double)f.frames / f.info.fps, &f.plan, &f.poured);
-    if (status == 0 && f.plan.particles == 0 && f.poured == 0) {
-        say_warning("the scene has no particles at the start");
-    }
+    int status = plan_scene(scene, memory, (double)f.frames / f.info.fps, &f.plan, &f.poured);
     if (status == 0) {
         json_t *resolved = json_loads(rp_scene_resolved(scene), 0, NULL);
         f.params = json_object_get(resolved, "params");
@@ -214,6 +194,7 @@ static int check_main(const args *a)
             print_text(&f, path, scene);
         }
         json_decref(resolved);
+        status = check_disk(".", &f.disk);
     }
     rp_scene_free(scene);
     return status;

@@ -116,7 +116,8 @@ bool child_lives(child *c)
     if (WIFSIGNALED(how)) {
         snprintf(c->sentence, sizeof c->sentence, "the run's process was ended by signal %d (%s)",
                  WTERMSIG(how), strsignal(WTERMSIG(how)));
-    } else if (c->status != 0 && c->status != 128 + SIGINT && c->status != 128 + SIGTERM) {
+    } else if (c->status != 0 && c->status != 128 + SIGINT && c->status != 128 + SIGTERM &&
+               c->status != 128 + SIGHUP) {
         take_sentence(c);
     }
     close(c->control);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // ---- memory ----
@@ -111,8 +112,8 @@ static void on_signal(int number)
 
 void signals_catch(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
-    for (int i = 0; i < 2; i++) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
         // what the parent wants ignored stays ignored
         struct sigaction before, action = {.sa_handler = on_signal};
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
@@ -171,14 +172,32 @@ static bool take_bytes(control *c)
     return n > 0;
 }
 
+static void take_in(control *c, int milliseconds)
+{
+    struct pollfd ready = {.fd = c->fd, .events = POLLIN};
+    // without a descriptor poll only waits
+    if (poll(&ready, 1, milliseconds) > 0 && !take_bytes(c)) {
+        c->fd = -1;
+        c->paused = false; // nobody is left who could say "resume"
+    }
+}
+
 void control_look(control *c)
 {
     do {
-        struct pollfd ready = {.fd = c->fd, .events = POLLIN};
-        // without a descriptor poll only waits
-        if (poll(&ready, 1, c->paused ? 100 : 0) > 0 && !take_bytes(c)) {
-            c->fd = -1;
-            c->paused = false; // nobody is left who could say "resume"
-        }
+        take_in(c, c->paused ? 100 : 0);
     } while (c->paused && caught == 0);
+}
+
+bool control_stops(control *c)
+{
+    enum { EVERY_MS = 50 };
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t now = 1000 * (int64_t)t.tv_sec + t.tv_nsec / 1000000;
+    if (c->fd >= 0 && now >= c->due) {
+        c->due = now + EVERY_MS;
+        take_in(c, 0);
+    }
+    return c->stop || caught != 0;
 }

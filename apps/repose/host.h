@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Bytes that this process could still get: of the machine, or of the group it is confined to.
 size_t available_memory(void);
@@ -13,12 +14,12 @@ size_t peak_memory(void);
 // @return false: the system cannot
 bool forget_peak(void);
 
-// Where standard input, output or error is closed, /dev/null takes its place: otherwise the next file
-// that is opened would, and what is said would be written into it.
+// Where standard input, output or error is closed, /dev/null takes its place: otherwise the next
+// file that is opened would, and what is said would be written into it.
 // @return false: it cannot
 bool descriptors_fill(void);
 
-// INT and TERM are noted; a second one ends the process at once.
+// INT, TERM and HUP (the terminal is gone) are noted; a second one ends the process at once.
 void signals_catch(void);
 // The one that came, or 0.
 int signal_came(void);
@@ -31,9 +32,12 @@ typedef struct control {
     char line[64];
     size_t length;
     bool paused, stop;
+    int64_t due; // when to look at it again in control_stops() [ms]
 } control;
 
 // @return false when the descriptor cannot be read
 bool control_open(control *c, int fd);
 // Take in what has come. While paused, wait for more, or for a signal.
 void control_look(control *c);
+// Is the run to end, by a word or a signal? Does not wait, and may be asked as often as one likes.
+bool control_stops(control *c);

@@ -45,27 +45,28 @@ static int print_frame(const char *path)
         return EXIT_FILE;
     }
     rp_frame_get_info(frame, &info);
-    printf("frame          %s\n", path);
-    printf("title          %s\n", info.title);
-    printf("time           %.9g s, frame %lld, step %lld\n", info.time, (long long)info.frame,
-           (long long)info.step);
-    printf("particles      %lld, %dD, %s precision, dx %g m\n", (long long)info.particles,
-           info.dimension, info.precision == RP_SINGLE ? "single" : "double", info.dx);
-    printf("can resume     %s\n", !info.whole                     ? "no: it keeps no state"
-                                  : info.format < RP_FRAME_FORMAT ? "no: it is of an older format"
-                                                                  : "yes");
+    say_print("frame          %s\n", path);
+    say_print("title          %s\n", info.title);
+    say_print("time           %.9g s, frame %lld, step %lld\n", info.time, (long long)info.frame,
+              (long long)info.step);
+    say_print("particles      %lld, %dD, %s precision, dx %g m\n", (long long)info.particles,
+              info.dimension, info.precision == RP_SINGLE ? "single" : "double", info.dx);
+    say_print("can resume     %s\n", !info.whole ? "no: it keeps no state"
+                                     : info.format < RP_FRAME_FORMAT
+                                         ? "no: it is of an older format"
+                                         : "yes");
     if (info.failure[0] != '\0') {
-        printf("failure        %s\n", info.failure);
+        say_print("failure        %s\n", info.failure);
     }
-    printf("columns\n");
+    say_print("columns\n");
     for (int i = 0; i < info.columns && result == RP_OK; i++) {
         rp_frame_column_info column;
         double range[2];
         result = rp_frame_column(frame, i, &column);
         result = result == RP_OK ? column_range(frame, &column, info.particles, range) : result;
         if (result == RP_OK && info.particles > 0) {
-            printf("  %-14s %d  %-6s %13.6g to %-13.6g %s\n", column.name, column.comps,
-                   column.unit, range[0], range[1], column.sentence);
+            say_print("  %-14s %d  %-6s %13.6g to %-13.6g %s\n", column.name, column.comps,
+                      column.unit, range[0], range[1], column.sentence);
         }
     }
     rp_frame_close(frame);
@@ -76,11 +77,11 @@ static void print_fact(const json_t *record, const char *key, const char *label)
 {
     const json_t *value = json_object_get(record, key);
     if (json_is_string(value)) {
-        printf("%-14s %s\n", label, json_string_value(value));
+        say_print("%-14s %s\n", label, json_string_value(value));
     } else if (json_is_integer(value)) {
-        printf("%-14s %lld\n", label, (long long)json_integer_value(value));
+        say_print("%-14s %lld\n", label, (long long)json_integer_value(value));
     } else if (json_is_real(value)) {
-        printf("%-14s %g\n", label, json_real_value(value));
+        say_print("%-14s %g\n", label, json_real_value(value));
     }
 }
 
@@ -89,7 +90,8 @@ static void print_scene_params(const char *folder)
 {
     char path[RUN_PATH];
     snprintf(path, sizeof path, "%s/scene.resolved.json", folder);
-    json_t *scene = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_error_t error;
+    json_t *scene = load_json(path, &error);
     print_params(json_object_get(scene, "params"), "param          ");
     json_decref(scene);
 }
@@ -108,30 +110,30 @@ static int print_run(const char *folder)
         {"threads", "threads"}, {"seed", "seed"},           {"host", "host"},
         {"repose", "version"},
     };
-    printf("run            %s\n", folder);
+    say_print("run            %s\n", folder);
     for (i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         print_fact(record, facts[i][0], facts[i][1]);
     }
     const char *state = json_string_value(json_object_get(record, "status"));
     if (state != NULL && strcmp(state, "running") == 0 && !rp_run_is_active(folder)) {
-        printf("%-14s no process writes to it any more: repose run --resume -o %s goes on\n", "",
-               folder);
+        say_print("%-14s no process writes to it any more: repose run --resume -o %s goes on\n", "",
+                  folder);
     }
     print_fact(json_object_get(record, "about"), "scene", "scene");
     print_scene_params(folder);
     json_array_foreach(json_object_get(record, "warnings"), i, warning)
     {
-        printf("%-14s %s\n", "warning", json_string_value(warning));
+        say_print("%-14s %s\n", "warning", json_string_value(warning));
     }
     json_decref(record);
     char path[RUN_PATH];
     const int64_t last = rp_run_last_frame(folder);
-    printf("%-14s %lld\n", "frames done", (long long)(last > 0 ? last : 0));
+    say_print("%-14s %lld\n", "frames done", (long long)(last > 0 ? last : 0));
     if (last < 0) {
-        printf("no frames yet\n");
+        say_print("no frames yet\n");
         return EXIT_DONE;
     }
-    printf("\n");
+    say_print("\n");
     const rp_result result = rp_run_frame_path(folder, last, path, sizeof path);
     return result == RP_OK ? print_frame(path) : say_error(result, false);
 }

@@ -1,16 +1,18 @@
 #include "params.h"
 
+#include "say.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
 static void print_value(const json_t *value)
 {
     if (json_is_string(value)) {
-        fputs(json_string_value(value), stdout);
+        say_print("%s", json_string_value(value));
     } else if (json_is_boolean(value)) {
         fputs(json_is_true(value) ? "true" : "false", stdout);
     } else {
-        printf("%.10g", json_number_value(value));
+        say_print("%.10g", json_number_value(value));
     }
 }
 
@@ -29,12 +31,12 @@ static void print_remarks(const json_t *param)
         before = "; ";
     }
     if (set) {
-        printf("%sotherwise ", before);
+        say_print("%sotherwise ", before);
         print_value(otherwise);
         before = "; ";
     }
     if (note != NULL && note[0] != '\0') {
-        printf("%s%s", before, note);
+        say_print("%s%s", before, note);
         before = "; ";
     }
     puts(before[0] == ';' ? ")" : "");
@@ -46,7 +48,7 @@ void print_params(json_t *params, const char *before)
     json_t *param;
     json_object_foreach(params, name, param)
     {
-        printf("%s%s = ", before, name);
+        say_print("%s%s = ", before, name);
         print_value(json_object_get(param, "value"));
         print_remarks(param);
     }

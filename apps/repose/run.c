@@ -351,6 +351,13 @@ static char *describe(const job *j)
 
 // ---- the run ----
 
+// Asked while a function of the script runs: it may take long, and whoever wants to stop does not.
+static bool stops(void *context)
+{
+    job *j = context;
+    return control_stops(&j->control);
+}
+
 static int load(job *j)
 {
     rp_scene_def def = rp_default_scene_def();
@@ -362,6 +369,8 @@ static int load(job *j)
     def.param = j->param;
     def.params = j->params;
     def.method = j->method;
+    def.stop = stops;
+    def.stop_context = j;
     const rp_result result = rp_scene_load(&def, &j->scene_loaded);
     if (result != RP_OK) {
         return say_no_scene(result, j->scene);
@@ -455,16 +464,26 @@ static int go(job *j)
     return status;
 }
 
+// Does it fit into memory and on the disk?
+static int look_ahead(const job *j)
+{
+    rp_plan plan;
+    int64_t poured;
+    const int64_t frames = j->frames >= 0 ? j->frames : j->info.frames;
+    const double seconds = (double)frames / j->info.fps;
+    const int status = plan_scene(j->scene_loaded, j->memory, seconds, &plan, &poured);
+    const disk_use use = status == 0 ? disk_needed(&plan, poured, frames) : (disk_use){0};
+    return status == 0 ? check_disk(j->folder, &use) : status;
+}
+
 static int run_job(job *j)
 {
     char log[PATH_SIZE + 16];
     int status = 0;
     // a scene that cannot be run must not cost the run that it would overwrite
     if (j->mode != RP_RUN_RESUME) {
-        rp_plan plan;
-        int64_t poured;
         status = load(j);
-        status = status == 0 ? plan_scene(j->scene_loaded, j->memory, 0.0, &plan, &poured) : status;
+        status = status == 0 ? look_ahead(j) : status;
         if (status != 0) {
             return status;
         }
@@ -519,7 +538,9 @@ const command command_run = {
         "  repose run dunes.lua -o out --set angle=30     with a value for the scene's param\n"
         "  repose run dunes.lua -o out --resume           after Ctrl-C, a crash or a power cut\n"
         "\n"
-        "Ctrl-C finishes the step, saves the state and tells how to resume.",
+        "Ctrl-C finishes the step, saves the state and tells how to resume; so does a terminal "
+        "that\n"
+        "is closed, unless the run was started by nohup.",
     .option = run_options,
     .main = run_main,
 };

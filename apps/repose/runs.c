@@ -2,10 +2,28 @@
 
 #include "say.h"
 
+#include <repose/file.h>
+
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+json_t *load_json(const char *path, json_error_t *error)
+{
+    char *text;
+    size_t size;
+    if (rp_file_read_all(path, SIZE_MAX, &text, &size) != RP_OK) {
+        *error = (json_error_t){.line = 0};
+        snprintf(error->text, sizeof error->text, "it cannot be read");
+        return NULL;
+    }
+    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, error);
+    free(text);
+    return json;
+}
 
 int run_record(const char *folder, json_t **record)
 {
@@ -21,7 +39,7 @@ int run_record(const char *folder, json_t **record)
         say_usage("%s is no run folder: cannot read %s: %s", folder, path, strerror(errno));
         return EXIT_FILE;
     }
-    *record = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    *record = load_json(path, &error);
     if (!json_is_object(*record)) {
         say_usage("%s:%d: %s", path, error.line, *record == NULL ? error.text : "want an object");
         json_decref(*record);

@@ -1,10 +1,13 @@
 #include "say.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 // Lines that were said, as long as there is memory for them.
 typedef struct lines {
@@ -50,9 +53,12 @@ static void forget(lines *l)
     *l = (lines){0};
 }
 
-static void put_text(bool to_terminal, const char *text)
+// Names, titles and what scripts print may hold commands to a terminal: those do not get there.
+static void put_text(bool to_terminal, const char *said)
 {
-    char when[32], line[TEXT + 64];
+    char when[32], text[TEXT + 16], line[TEXT + 64];
+    snprintf(text, sizeof text, "%s", said);
+    rp_make_text(text, false);
     const time_t now = time(NULL);
     struct tm utc;
     if (to_terminal) {
@@ -160,13 +166,36 @@ const char *said_warning(int index)
     return NULL;
 }
 
+// What lies there already and is no ordinary file is left alone: nobody may read a pipe.
+static FILE *open_log(const char *path)
+{
+    struct stat about;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd >= 0 && (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))) {
+        close(fd);
+        return NULL;
+    }
+    return fd >= 0 ? fdopen(fd, "a") : NULL;
+}
+
+void say_print(const char *format, ...)
+{
+    char text[TEXT];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    rp_make_text(text, false);
+    fputs(text, stdout);
+}
+
 void say_to(const char *path, rp_run *run)
 {
     pthread_mutex_lock(&busy);
     if (log_file != NULL) {
         fclose(log_file);
     }
-    log_file = path != NULL ? fopen(path, "ae") : NULL;
+    log_file = path != NULL ? open_log(path) : NULL;
     for (int i = 0; log_file != NULL && i < early.count; i++) {
         fprintf(log_file, "%s\n", early.line[i]);
     }

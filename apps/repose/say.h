@@ -18,6 +18,9 @@ int say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // "repose: warning: ...": once, however often, and also when all is to be quiet.
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// On standard output, where words come from files that anybody may have written: without commands
+// to a terminal.
+void say_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Warnings that were given so far, those of the library too; NULL behind the last.
 const char *said_warning(int index);
 

@@ -44,6 +44,19 @@ size_t first_frame_bytes(const rp_plan *plan);
 // Say why a scene could not be read, and which one was perhaps meant. @return the exit status
 int say_no_scene(rp_result result, const char *name);
 
+enum { EACH_IN_FRAME = 110 }; // bytes of a particle that is poured
+// What frames take on the disk [bytes].
+typedef struct disk_use {
+    double frame, all;
+} disk_use;
+disk_use disk_needed(const rp_plan *plan, int64_t poured, int64_t frames);
+// Refuse what the disk could not hold if it were empty, and warn of what is not free.
+// @param folder where frames will be; it need not be there yet
+// @return 0, or the exit status after the reason was said
+int check_disk(const char *folder, const disk_use *use);
+// "72.1 TB"
+void print_bytes(double bytes, char out[32]);
+
 // Count what the scene would hold, and refuse what does not fit.
 // @param memory the most to use [bytes]
 // @param seconds how long it will run; poured: what emitters bring in that time

@@ -28,6 +28,10 @@ typedef struct rp_scene_def {
     size_t memory;      ///< bytes that Lua may use; 0: 256 MiB
     /// Processor time that the script, and a function of it, may take.
     double load_seconds, call_seconds;
+    /// Asked now and then while the script or one of its functions runs: once it says true, they
+    /// end with RP_ERR_STOPPED, and so does the call that needed them. NULL: they go on.
+    bool (*stop)(void *context);
+    void *stop_context;
     uint32_t cookie;
 } rp_scene_def;
 

@@ -77,15 +77,9 @@ static bool has_lock(const rp_folder *folder)
 
 static bool has_record(const rp_folder *folder)
 {
-    char *text;
-    size_t size;
-    if (rp_folder_read(folder, "run.json", &text, &size) != RP_OK) {
-        return false;
-    }
-    json_t *record = json_loadb(text, size, 0, NULL);
+    json_t *record = rp_folder_json(folder, "run.json");
     const bool ours = json_object_get(record, "repose") != NULL;
     json_decref(record);
-    free(text);
     return ours;
 }
 
@@ -306,13 +300,9 @@ static void remove_frame(void *context, const char *name, int64_t number)
 static void each_shape(const rp_folder *folder, void visit(const char *path, void *context),
                        void *context)
 {
-    char *text, path[RP_PATH];
-    size_t size, i;
-    json_t *list = NULL, *shape;
-    if (rp_folder_read(folder, "shapes/shapes.json", &text, &size) == RP_OK) {
-        list = json_loadb(text, size, 0, NULL);
-        free(text);
-    }
+    char path[RP_PATH];
+    size_t i;
+    json_t *list = rp_folder_json(folder, "shapes/shapes.json"), *shape;
     json_array_foreach(list, i, shape)
     {
         const char *file = json_string_value(json_object_get(shape, "file"));
@@ -393,9 +383,7 @@ static rp_result clear(const rp_folder *folder, const json_t *copies)
 
 rp_result rp_folder_clear(const rp_folder *folder)
 {
-    char path[RP_PATH];
-    json_t *record =
-        json_load_file(rp_folder_path(folder, "run.json", path), JSON_REJECT_DUPLICATES, NULL);
+    json_t *record = rp_folder_json(folder, "run.json");
     const rp_result result = clear(folder, json_object_get(record, "copies"));
     json_decref(record);
     return result;
@@ -405,6 +393,18 @@ rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data,
 {
     char path[RP_PATH];
     return rp_file_read_all(rp_folder_path(folder, name, path), SIZE_MAX, data, size);
+}
+
+json_t *rp_folder_json(const rp_folder *folder, const char *name)
+{
+    char *text;
+    size_t size;
+    if (rp_folder_read(folder, name, &text, &size) != RP_OK) {
+        return NULL;
+    }
+    json_t *json = json_loadb(text, size, 0, NULL);
+    free(text);
+    return json;
 }
 
 // ---- where to go on ----
@@ -597,8 +597,9 @@ rp_result rp_table_append(const rp_folder *folder, const char *name, const char 
 {
     char path[RP_PATH];
     rp_folder_path(folder, name, path);
-    // not O_CREAT: where somebody has deleted it, what was in it would be lost in silence
-    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    // not O_CREAT: where somebody has deleted it, what was in it would be lost in silence. A pipe
+    // would keep us waiting for somebody who reads it.
+    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         return rp_file_cannot("write", path, errno);
     }

@@ -3,6 +3,8 @@
 
 #include "repose/run.h"
 
+#include <jansson.h>
+
 typedef struct rp_folder {
     char *path;
     int lock; // file descriptor of run.lock, held as long as the folder is open
@@ -45,6 +47,8 @@ rp_result rp_folder_index(const rp_folder *folder, double fps);
 
 // A whole file, with a 0 behind its end. @param[out] data to be freed with free()
 rp_result rp_folder_read(const rp_folder *folder, const char *name, char **data, size_t *size);
+// JSON of the folder, of which nobody complains when it is missing or none. @return NULL: so it is
+json_t *rp_folder_json(const rp_folder *folder, const char *name);
 
 // Tables with lines that begin with the number of a frame (stats.csv, forces.csv) or of a step
 // (probes.csv). Appending opens and closes the file, so that a kill can tear no more than the last

@@ -37,7 +37,8 @@ struct rp_record {
 
 static rp_result load(const rp_record *r, const char *name, bool needed, json_t **out)
 {
-    char path[RP_PATH];
+    char path[RP_PATH], *text;
+    size_t size;
     json_error_t error;
     *out = NULL;
     rp_folder_path(&r->folder, name, path);
@@ -46,7 +47,9 @@ static rp_result load(const rp_record *r, const char *name, bool needed, json_t 
                                 r->folder.path, path, strerror(errno))
                       : RP_OK;
     }
-    *out = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    RP_TRY(rp_folder_read(&r->folder, name, &text, &size));
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    free(text);
     if (!json_is_object(*out)) {
         const rp_result result = rp_fail(RP_ERR_FILE, "%s:%d: %s", path, error.line,
                                          *out == NULL ? error.text : "want an object");
@@ -230,13 +233,15 @@ static rp_result read_collider(rp_record *r, const json_t *said, rp_record_colli
 
 static rp_result read_shapes(rp_record *r)
 {
-    char path[RP_PATH];
-    json_error_t error;
+    char path[RP_PATH], *text;
+    size_t size;
     rp_folder_path(&r->folder, "shapes/shapes.json", path);
     if (access(path, R_OK) != 0) {
         return RP_OK;
     }
-    json_t *list = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    RP_TRY(rp_folder_read(&r->folder, "shapes/shapes.json", &text, &size));
+    json_t *list = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    free(text);
     if (!json_is_array(list)) {
         json_decref(list);
         return rp_fail(RP_ERR_FILE, "%s: want a list of shapes", path);

@@ -70,8 +70,8 @@ static void describe(const movie *m, char *out, size_t size)
 static bool same_text(const char *path, const char *text)
 {
     char have[4096] = "";
-    FILE *file = fopen(path, "rb");
-    if (file != NULL) {
+    FILE *file;
+    if (rp_file_open(path, &file) == RP_OK) {
         have[fread(have, 1, sizeof have - 1, file)] = '\0';
         fclose(file);
     }
@@ -254,10 +254,8 @@ static bool send_all(const movie *m, int fd, const char *data, size_t size)
 static rp_result send_picture(const movie *m, int fd, const char *path, bool *gone)
 {
     char buffer[1 << 16];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return rp_file_cannot("read", path, errno);
-    }
+    FILE *file;
+    RP_TRY(rp_file_open(path, &file));
     for (size_t got; !*gone && (got = fread(buffer, 1, sizeof buffer, file)) > 0;) {
         *gone = ends(m) || !send_all(m, fd, buffer, got);
     }
@@ -282,15 +280,17 @@ static void last_line(const char *path, char out[256])
     }
 }
 
+// Without "file:" ffmpeg takes what stands before a colon for a protocol, and a - for an option.
 static rp_result start_ffmpeg(const movie *m, const char *part, const char *log, pid_t *child,
                               int *pipe_end)
 {
-    char fps[32];
+    char fps[32], out[RP_SHOW_PATH + 16];
     int ends[2];
     rp_record_info info;
     rp_record_get_info(m->render->record, &info);
     const double rate = m->def->fps > 0.0 ? m->def->fps : info.fps / (double)m->def->every;
     snprintf(fps, sizeof fps, "%.6f", rate);
+    snprintf(out, sizeof out, "file:%s", part);
     // H.264 in 4:2:0 wants an even size; faststart lets a page play it while it loads; without
     // xerror a disk that fills up is no failure
     const char *const words[] = {"ffmpeg",     "-hide_banner",
@@ -307,7 +307,7 @@ static rp_result start_ffmpeg(const movie *m, const char *part, const char *log,
                                  "-pix_fmt",   "yuv420p",
                                  "-movflags",  "+faststart",
                                  "-f",         "mp4",
-                                 part,         NULL};
+                                 out,          NULL};
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return rp_fail(RP_ERR_FILE, "cannot start ffmpeg: %s", strerror(errno));
     }

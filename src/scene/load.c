@@ -393,6 +393,10 @@ static rp_result load(rp_scene *scene, const rp_scene_def *def)
         result = rp_sandbox_open(scene->sandbox, scene->path, def->memory);
     }
     if (result == RP_OK) {
+        scene->sandbox->stop = def->stop;
+        scene->sandbox->stop_context = def->stop_context;
+    }
+    if (result == RP_OK) {
         result = rp_sandbox_run(scene->sandbox, run_script, scene, def->load_seconds);
         scene->sandbox->loading = false;
     }

@@ -39,7 +39,8 @@ static bool time_is_up(sandbox *s)
     }
     const double t = now();
     s->began = s->began < 0.0 ? t : s->began;
-    s->expired = s->instructions <= 0 || t - s->began > s->seconds;
+    s->stopped = s->stop != NULL && s->stop(s->stop_context);
+    s->expired = s->stopped || s->instructions <= 0 || t - s->began > s->seconds;
     if (s->expired) {
         lua_sethook(s->L, watch, LUA_MASKCOUNT, 1);
     }
@@ -100,7 +101,7 @@ static void *allocate(void *context, void *memory, size_t old_size, size_t new_s
 
 static void start_watch(sandbox *s, double seconds)
 {
-    s->expired = false;
+    s->expired = s->stopped = false;
     s->denied = false;
     s->line = 0;
     s->seconds = seconds;
@@ -120,6 +121,9 @@ static bool starts_with_place(const sandbox *s, const char *text)
 static rp_result say_why(sandbox *s, int status)
 {
     char chunk[LUA_IDSIZE];
+    if (s->stopped) {
+        return rp_fail(RP_ERR_STOPPED, "%s: stopped", s->name);
+    }
     if (s->expired && s->line > 0) {
         return rp_fail(RP_ERR_ARGUMENT,
                        "%s:%d: want an end within %g s, got none: a loop without end?",

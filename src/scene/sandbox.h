@@ -4,8 +4,9 @@
 // Three things bound a script. Its memory comes from an allocator with a cap. A hook looks at a
 // count of instructions and at the thread's processor time every thousand instructions; once either
 // is used up it fires on every instruction, so that a pcall can catch the error but has no time to
-// enjoy it. And the long loops that library functions do in C are either left out (patterns),
-// bounded by the cap (string.rep), or look at the clock themselves (table.sort).
+// enjoy it; the host's wish to stop ends it in the same way. And the long loops that library
+// functions do in C are either left out (patterns), bounded by the cap (string.rep), or look at the
+// clock themselves (table.sort).
 //
 // What a script computes is a function of its text: pairs goes by sorted keys, random numbers are
 // hashes of the scene's seed, tostring shows no addresses, and the locale is C's.
@@ -24,11 +25,14 @@ typedef struct sandbox {
     // of the running call: processor time of its thread when somebody first looked, negative before
     // [s]; asking takes longer than most functions do
     double began;
-    double seconds;       // that it was given
-    int64_t instructions; // that it may still do
-    bool expired;
-    int line; // where it was when time was up
+    double seconds;        // that it was given
+    int64_t instructions;  // that it may still do
+    bool expired, stopped; // stopped: because the host wants no more
+    int line;              // where it was when time was up
     unsigned allocations;
+
+    bool (*stop)(void *context); // the host's; NULL: none
+    void *stop_context;
 
     uint64_t seed, drawn; // of math.random
     bool loading;         // the script itself runs, not one of its functions

@@ -78,7 +78,7 @@ static const scene_key scene_keys[] = {
     {"precision", TAKES_CHOICE, .choices = CHOICES("single", "double"), .otherwise = "\"single\"",
      .sentence = "Of the numbers that particles carry; double is for exactness checks."},
     {"dx", TAKES_NUMBER, "m", POSITIVE, .sentence = "Grid spacing: details smaller than a few of these are lost."},
-    {"fps", TAKES_NUMBER, "1/s", POSITIVE, .otherwise = "24", .sentence = "Frames per second of simulated time."},
+    {"fps", TAKES_NUMBER, "1/s", CLOSED(1e-9, 1e12), .otherwise = "24", .sentence = "Frames per second of simulated time."},
     {"frames", TAKES_INTEGER, NULL, CLOSED(1, 10000000), .sentence = "How many frames the run has."},
     {"up", TAKES_CHOICE, .choices = CHOICES("y", "z"), .otherwise = "\"y\"",
      .sentence = "The axis that points up: gravity, axes of shapes, pictures, measurements and exports follow. In 2D only y."},

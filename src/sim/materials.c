@@ -38,6 +38,25 @@ static rp_result find_species(rp_world *world, const rp_material_class *class, i
     return RP_OK;
 }
 
+// Numbers of which products with volumes and speeds are numbers of the world's precision, too.
+static rp_result check_precision(const rp_world *world, const rp_material_def *def,
+                                 const rp_material_class *class)
+{
+    const bool single = world->def.precision == RP_SINGLE;
+    const double most = single ? 1e30 : 1e250;
+    const double modulus = class->modulus != NULL ? class->modulus(def, world->def.dimension) : 0.0;
+    const double value[] = {def->density, modulus};
+    static const char *const what[] = {"density", "stiffness"}, *const unit[] = {"kg/m^3", "Pa"};
+    for (int i = 0; i < 2; i++) {
+        if (value[i] != 0.0 && !(value[i] >= 1.0 / most && value[i] <= most)) {
+            return rp_fail(RP_ERR_ARGUMENT, "%s.%s: want %g to %g %s in %s precision, got %g",
+                           class->info.name, what[i], 1.0 / most, most, unit[i],
+                           single ? "single" : "double", value[i]);
+        }
+    }
+    return RP_OK;
+}
+
 rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_material *material)
 {
     RP_TRY(rp_material_check(def, world->def.dimension));
@@ -47,6 +66,7 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d materials", RP_MATERIAL_LIMIT);
     }
     const rp_material_class *class = rp_material_class_of(def->kind);
+    RP_TRY(check_precision(world, def, class));
     // their gradients do not fade where a particle enters a cell, and a node that it hardly touches
     // would feel all of its viscosity
     if (world->def.order == 1 && class->viscosity != NULL && class->viscosity(def) > 0.0) {

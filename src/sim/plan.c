@@ -234,5 +234,14 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     out->dt = step.dt;
     memcpy(out->limiter, stepped->stats.limiter, sizeof out->limiter);
     stepped->stats = stats;
-    return chosen;
+    RP_TRY(chosen);
+    if (!(out->dt > RP_LEAST_STEP / world->def.fps)) {
+        return rp_fail(
+            RP_ERR_ARGUMENT,
+            "a frame of %g s would take %.2g steps of %.3g s, bounded by %s, and %.0e are "
+            "the most: choose a larger fps, a larger dx or a softer material",
+            1.0 / world->def.fps, 1.0 / (world->def.fps * out->dt), out->dt, out->limiter,
+            1.0 / RP_LEAST_STEP);
+    }
+    return RP_OK;
 }

@@ -504,11 +504,9 @@ static rp_result copy_file(const char *from, const char *to)
     if (access(to, F_OK) == 0) {
         return RP_OK;
     }
-    FILE *in = fopen(from, "rbe");
-    if (in == NULL) {
-        return rp_file_cannot("read", from, errno);
-    }
+    FILE *in;
     rp_file out;
+    RP_TRY(rp_file_open(from, &in));
     rp_result result = rp_file_replace(&out, to);
     if (result == RP_OK) {
         for (size_t n = 1; n > 0 && result == RP_OK;) {
@@ -540,7 +538,7 @@ static bool is_copy_of_old(const json_t *record, const char *name)
 static rp_result check_sources(const go *g)
 {
     char path[RP_PATH];
-    json_t *record = json_load_file(rp_folder_path(&g->run->folder, "run.json", path), 0, NULL);
+    json_t *record = rp_folder_json(&g->run->folder, "run.json");
     char *folder = realpath(g->run->folder.path, NULL);
     const size_t length = folder != NULL ? strlen(folder) : 0;
     rp_result result = RP_OK;
@@ -589,9 +587,11 @@ static rp_result settle(go *g)
     const double piece = 1.0 / world->def.fps;
     for (double left = g->def->settle; left > 0.0 && !g->stopped; left -= piece) {
         rp_stats stats;
-        RP_TRY(rp_world_settle(world, left < piece ? left : piece));
+        const rp_result result = rp_world_settle(world, left < piece ? left : piece);
+        g->stopped = result == RP_ERR_STOPPED;
+        RP_TRY(g->stopped ? RP_OK : result);
         rp_world_stats(world, &stats);
-        g->stopped = ask(g, &stats, NULL) == RP_RUN_STOP;
+        g->stopped = g->stopped || ask(g, &stats, NULL) == RP_RUN_STOP;
     }
     return g->def->settle > 0.0 && !g->stopped ? rp_world_prepare(world) : RP_OK;
 }
@@ -734,7 +734,12 @@ static rp_result run_to_end(go *g, rp_run_end *end)
     rp_world_stats(world, &stats);
     rp_run_answer answer = ask(g, &stats, NULL);
     while (answer == RP_RUN_GO && world->time.frame < g->def->frames) {
-        RP_TRY(advance(g, &answer));
+        const rp_result result = advance(g, &answer);
+        // a function of the host's was told to stop: the step was not done, and is when the run
+        // goes on
+        const bool stopped = result == RP_ERR_STOPPED && !world->failed;
+        RP_TRY(stopped ? RP_OK : result);
+        answer = stopped ? RP_RUN_STOP : answer;
     }
     const bool finished = world->time.frame >= g->def->frames;
     if (!finished && world->time.part > 0.0) {
@@ -786,7 +791,11 @@ static rp_result check_run_def(const rp_run_def *def)
 static rp_result go_on(go *g, rp_run_end *end)
 {
     static const char *const status[] = {"finished", "interrupted", "failed"};
-    const rp_result started = g->run->has_state ? start_again(g) : start_new(g);
+    rp_result started = g->run->has_state ? start_again(g) : start_new(g);
+    if (started == RP_ERR_STOPPED) {
+        g->stopped = true;
+        started = RP_OK;
+    }
     const kept_error error = keep_error(started == RP_OK ? run_to_end(g, end) : started);
     if (started == RP_OK && error.result != RP_OK) {
         save_what_can_be(g, error.sentence);

@@ -282,7 +282,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     RP_TRY(rp_agree(world->comm, rp_world_gravity(world, step.gravity), NULL, 0));
     double steps;
     RP_TRY(rp_world_choose_dt(world, &step, &steps));
-    if (!(step.dt > 1e-12 / world->def.fps)) {
+    if (!(step.dt > RP_LEAST_STEP / world->def.fps)) {
         world->failed = true;
         world->failure = failure_of(world, step.dt);
         return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,

@@ -8,6 +8,9 @@
 #include "repose/probe.h"
 #include "solver/solver.h"
 
+// Of a frame: a step that is shorter moves nothing any more, and a frame has no end.
+#define RP_LEAST_STEP 1e-12
+
 enum {
     RP_MATERIAL_LIMIT = 256,
     RP_COLLIDER_LIMIT = 256,

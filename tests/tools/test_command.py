@@ -442,10 +442,16 @@ class Runs(Folder):
         self.repose("render", "out/failure.hdf", "--preview", "--size", "64x36")
         self.assertTrue(os.path.exists("out/frames/frame.000000.hdf"))
 
-    def test_a_step_that_collapses(self):
+    def test_steps_that_would_never_end_a_frame(self):
         self.write("heap.lua", heap(2).replace("max = {0.2, 0.2} }", "max = {0.2, 0.2} }, velocity = {1e14, 0}"))
+        for words in (["check", "heap.lua"], ["run", "heap.lua", "-o", "out"]):
+            done = self.repose(*words, status=2)
+            self.assertRegex(done.stderr, "would take 1e.14 steps .* bounded by speed")
+        # in mid-run it is a failure
+        self.write("heap.lua", heap(2) + """
+emitter { material = sand, shape = box { min = {0.5, 0.5}, max = {0.52, 0.52} }, velocity = {1e14, 0}, start = 0.03, stop = 0.03 + 1e-17 }""")
         done = self.repose("run", "heap.lua", "-o", "out", status=3)
-        self.assertRegex(done.stderr, "time step fell to .* bounded by speed")
+        self.assertRegex(done.stderr, "time step fell to .* bounded by ")
 
     def test_damaged_frames_are_passed_over(self):
         self.write("heap.lua", heap(4))
