@@ -104,18 +104,29 @@ static rp_result add_value(const rp_reader *reader, const char *name, rp_cargo *
         add_extra(c, name, info.unit, 1);
         return RP_OK;
     }
+    static const char *const numbers[] = {"speed", "smooth_pressure", "height", "body"};
+    enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     rp_nearest nearest = rp_nearest_start(name);
-    char known[64][64]; // outlives the search
+    char known[64][64], list[64 * 65] = ""; // they outlive the search
     rp_frame_column_info column;
-    for (int i = 0; i < 64 && i < rp_reader_columns(reader); i++) {
-        if (rp_reader_column(reader, i, &column) == RP_OK) {
-            memcpy(known[i], column.name, sizeof known[i]);
+    const int columns =
+        rp_reader_columns(reader) < 64 - NUMBERS ? rp_reader_columns(reader) : 64 - NUMBERS;
+    for (int i = 0; i < columns + NUMBERS; i++) {
+        const bool there = i < columns ? rp_reader_column(reader, i, &column) == RP_OK
+                                       : rp_reader_knows(reader, numbers[i - columns], &info);
+        if (there) {
+            snprintf(known[i], sizeof known[i], "%s",
+                     i < columns ? column.name : numbers[i - columns]);
             rp_nearest_try(&nearest, known[i]);
+            strcat(strcat(list, " "), known[i]);
         }
     }
-    return rp_fail(RP_ERR_ARGUMENT, "export.columns: frames have no column '%s'%s%s%s", name,
-                   nearest.best != NULL ? "; did you mean '" : "",
-                   nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'?" : "");
+    return nearest.best != NULL
+               ? rp_fail(RP_ERR_ARGUMENT,
+                         "export.columns: frames have no column '%s'; did you mean '%s'?", name,
+                         nearest.best)
+               : rp_fail(RP_ERR_ARGUMENT, "export.columns: frames have no column '%s'; there are%s",
+                         name, list);
 }
 
 static rp_result choose_extras(const rp_job *job, const rp_reader *reader, rp_cargo *c)

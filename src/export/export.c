@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { COOKIE = 0x9ec7e6 };
 
@@ -153,10 +154,14 @@ rp_result rp_export(const char *folder, const rp_export_def *def, const char *ou
     job.z_up = (def->up != 0 ? def->up : job.info.up) == 2;
     job.turn = (job.z_up ? 2 : 1) - job.info.up;
     rp_result result = list_frames(&job);
-    if (result == RP_OK && mkdir(out, 0777) != 0 && errno != EEXIST) {
+    const bool made = result == RP_OK && mkdir(out, 0777) == 0;
+    if (result == RP_OK && !made && errno != EEXIST) {
         result = rp_file_cannot("make", out, errno);
     }
     result = result == RP_OK ? export_frames(&job) : result;
+    if (made && result != RP_OK) {
+        rmdir(out); // which it does only when nothing was written
+    }
     if (job.drop != NULL) {
         job.drop(&job);
     }
