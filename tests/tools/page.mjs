@@ -624,6 +624,44 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 0, 1} } }\n`,
     }
   },
 
+  async "a live run: the view follows what happens, until somebody moves it"() {
+    fs.writeFileSync("thrown.lua", `scene { dx = 0.03, fps = 24, frames = 40 }
+particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.4, 0.4, 0.4} }, velocity = {3, 4, 0} }
+collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
+`);
+    const server = await view("thrown.lua"), page = await open(server.address);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await until(page, () => window.repose?.stage);
+    await watch_places(page);
+    await until(page, () => repose.state.shown && repose.stage.codes, null, { timeout: 60000 });
+    const first = await page.evaluate(() => repose.stage.camera.distance);
+    await words(page, "run finished");
+    await until(page, () => repose.state.view.last === 40 && repose.state.shown.frame === 40);
+    await settle(page);
+    const p = await places(page);
+    assert.ok(p.inside >= 0.99 * p.count, JSON.stringify(p));
+    assert.ok(await page.evaluate(() => repose.stage.camera.distance) > 1.3 * first, "farther away than at first, for it flew far");
+    await shot(page, "followed");
+    // the same run again, and somebody moves the camera while it goes on
+    page.once("dialog", dialog => dialog.accept());
+    await page.click("#again summary");
+    await page.uncheck("#keep");
+    await page.keyboard.press("d");
+    const mine = await page.evaluate(() => JSON.stringify(repose.stage.camera));
+    await page.click("#start");
+    await words(page, "running");
+    await words(page, "run finished");
+    await until(page, () => repose.state.view.last === 40);
+    assert.equal(await page.evaluate(() => JSON.stringify(repose.stage.camera)), mine);
+    await page.locator("#stage").focus();
+    await page.keyboard.press("r");
+    await settle(page);
+    assert.notEqual(await page.evaluate(() => JSON.stringify(repose.stage.camera)), mine);
+    assert.deepEqual(page.wrong, []);
+    await page.context().close();
+    await end(server);
+  },
+
   async "the camera is copied, and repose render takes the same picture"() {
     const picture = (run, file, ...args) => {
       const made = spawnSync(repose, ["render", run, "-o", file, "--preview", "--size", "640x360", "--frame", "0", ...args], { encoding: "utf8" });
