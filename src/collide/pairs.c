@@ -57,3 +57,74 @@ const rp_pair_rule *rp_pairs_rule(const rp_pairs *pairs, int b, int d)
     const int at = pairs->count > 0 ? place_of(pairs, b, d, &there) : 0;
     return there ? &((const rp_pair *)pairs->list.data)[at].rule : &pairs->all;
 }
+
+static rp_local load_place(const rp_pair_loads *loads, int b, int d)
+{
+    rp_local low = 0, high = loads->count;
+    while (low < high) {
+        const rp_local middle = low + (high - low) / 2;
+        const rp_pair_load *p = rp_pair_loads_at(loads, middle);
+        if (p->body[0] < b || (p->body[0] == b && p->body[1] < d)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+rp_result rp_pair_loads_add(rp_pair_loads *loads, const rp_allocator *a, int b, int d,
+                            const double impulse[3], double rubbed)
+{
+    const rp_local at = load_place(loads, b, d);
+    rp_pair_load *list = loads->list.data;
+    if (at == loads->count || list[at].body[0] != b || list[at].body[1] != d) {
+        const size_t held = (size_t)loads->count * sizeof *list;
+        if (held + sizeof *list > loads->list.bytes) {
+            const rp_result result = rp_buffer_reserve(
+                &loads->list, a, 2 * held + 64 * sizeof *list, held, "pairs that touch");
+            if (result != RP_OK) {
+                return result;
+            }
+            list = loads->list.data;
+        }
+        memmove(&list[at + 1], &list[at], (size_t)(loads->count - at) * sizeof *list);
+        list[at] = (rp_pair_load){.body = {b, d}};
+        loads->count++;
+    }
+    for (int k = 0; k < 3; k++) {
+        list[at].given[k] += impulse[k];
+    }
+    list[at].rubbed[0] += rubbed;
+    return RP_OK;
+}
+
+void rp_pair_loads_end_frame(rp_pair_loads *loads, double fps)
+{
+    rp_pair_load *list = loads->list.data;
+    rp_local kept = 0;
+    for (rp_local i = 0; i < loads->count; i++) {
+        rp_pair_load p = list[i];
+        bool touched = false;
+        for (int k = 0; k < 3; k++) {
+            touched = touched || p.given[k] != 0.0;
+            p.force[k] = p.given[k] * fps;
+            p.given[k] = 0.0;
+        }
+        p.rubbed[1] = p.rubbed[0];
+        p.rubbed[0] = 0.0;
+        if (touched) {
+            list[kept++] = p;
+        }
+    }
+    loads->count = kept;
+}
+
+void rp_pair_loads_forget(rp_pair_loads *loads)
+{
+    rp_pair_load *list = loads->list.data;
+    for (rp_local i = 0; i < loads->count; i++) {
+        memset(list[i].given, 0, sizeof list[i].given);
+        list[i].rubbed[0] = 0.0;
+    }
+}

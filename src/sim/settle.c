@@ -162,6 +162,7 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
         }
     }
     damp(world, 0.0);
+    rp_pair_loads_forget(&world->pair_loads); // of time that does not count
     return RP_OK;
 }
 

@@ -149,6 +149,7 @@ rp_step rp_world_make_step(rp_world *world)
         .collider = world->collider,
         .colliders = world->colliders,
         .pairs = world->def.contact ? &world->pairs : NULL,
+        .pair_loads = &world->pair_loads,
         .body = world->body,
         .option = world->def.option,
         .transfer = world->def.transfer,
@@ -203,6 +204,9 @@ static void note_loads(rp_world *world, bool frame_ends)
         if (frame_ends) {
             memset(load->given, 0, sizeof load->given);
         }
+    }
+    if (frame_ends) {
+        rp_pair_loads_end_frame(&world->pair_loads, world->def.fps);
     }
 }
 

@@ -197,6 +197,10 @@ static void register_state(rp_world *world)
     rp_registry_add(r, "stats/left", &stats->left, sizeof stats->left);
     rp_registry_add(r, "stats/clamped", &stats->clamped, sizeof stats->clamped);
     rp_registry_add_table(r, "emitters/layers", world->layers, 1);
+    if (world->def.contact) {
+        rp_registry_add_array(r, "bodies/loads", &world->pair_loads.list, &world->allocator,
+                              &world->pair_loads.count, sizeof(rp_pair_load));
+    }
     if (world->def.energy) {
         rp_registry_add(r, "world/energy", &world->energy, sizeof world->energy);
     }
@@ -269,6 +273,7 @@ void rp_world_destroy(rp_world *world)
     rp_pour_free(world);
     rp_plan_free(world);
     rp_pairs_free(&world->pairs, a);
+    rp_buffer_free(&world->pair_loads.list, a);
     rp_buffer_free(&world->body_names, a);
     rp_scratch_free(&world->scratch);
     rp_delete(&given, world, sizeof *world);

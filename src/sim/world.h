@@ -136,6 +136,7 @@ struct rp_world {
     rp_load load[RP_COLLIDER_LIMIT];
     rp_body body[RP_COLLIDER_LIMIT];           // of each collider, in the step that is being taken
     rp_rigid_motion motion[RP_COLLIDER_LIMIT]; // of rigid bodies
+    rp_pair_loads pair_loads;                  // of bodies of particles that touch
     rp_energy energy;                          // lost so far
     rp_registry registry;
 

@@ -2,7 +2,7 @@
 // rp_step, so a solver never sees the world.
 #pragma once
 
-#include "collide/pairs.h"
+#include "collide/meeting.h"
 #include "collide/rigids.h"
 #include "collide/touches.h"
 #include "core/exchange.h"
@@ -54,9 +54,10 @@ typedef struct rp_step {
     const rp_law *const *law; // [RP_MATERIAL_KINDS] of this world's variant
     const rp_collider *collider;
     int colliders;
-    const rp_pairs *pairs; // how bodies touch; NULL: those of two fields do not feel each other
-    rp_body *body;         // [colliders]: a step gives each what nodes give up to its collider
-    const void *option;    // the struct that the solver's properties describe, checked
+    const rp_pairs *pairs;     // how bodies touch; NULL: those of two fields do not feel each other
+    rp_pair_loads *pair_loads; // a step adds what they give each other
+    rp_body *body;             // [colliders]: a step gives each what nodes give up to its collider
+    const void *option;        // the struct that the solver's properties describe, checked
     rp_transfer transfer;
     rp_gradient gradient;
     double flip, cfl;

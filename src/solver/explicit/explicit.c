@@ -102,6 +102,7 @@ typedef struct loops {
     double *dropped;        // [node page]
     double (*push)[3]; // [node page][node]: what the field of accelerations adds [m/s]; or NULL
     rp_touches touches;
+    rp_meetings meetings; // of bodies of particles, where they have velocities of their own
     rp_rigids rigids;
     double (*forced)[3]; // [node page][node]: velocities before contact; NULL: nobody asks
     rp_ledger *ledger;   // [node page]; NULL: nobody asks
@@ -288,16 +289,41 @@ static void grid_page(void *ctx, int64_t page, int thread)
     contact_page(ctx, page, thread);
 }
 
-// Free bodies need all nodes at once; without them a page is done while it is in the cache.
+// All pages of a block, and where bodies of particles share its nodes.
+static void force_block(void *ctx, int64_t index, int thread)
+{
+    const loops *l = ctx;
+    const rp_node_block *block = &rp_grid_block(l->step->grid)[index];
+    for (rp_local p = block->first; p < block->first + block->count; p++) {
+        force_page(ctx, p, thread);
+    }
+    rp_meetings_look(&l->meetings, (rp_local)index, thread);
+}
+
+static void meet_block(void *ctx, int64_t index, int thread)
+{
+    const loops *l = ctx;
+    rp_meetings_apply(&l->meetings, (rp_local)index, thread);
+}
+
+// Free bodies need all nodes at once, and bodies of particles those around a block; without them a
+// page is done while it is in the cache.
 static void update_nodes(loops *l, double *rubbed)
 {
     const rp_step *step = l->step;
-    if (l->rigids.free == 0) {
+    if (l->rigids.free == 0 && step->pairs == NULL) {
         rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, l);
         return;
     }
-    rp_parallel_for(step->threads, step->grid->pages, 16, force_page, l);
-    rp_rigids_solve(&l->rigids, step->body, step->grid, step->dt, step->threads, rubbed);
+    if (step->pairs != NULL) {
+        rp_parallel_for(step->threads, step->grid->blocks, 8, force_block, l);
+        rp_parallel_for(step->threads, step->grid->blocks, 2, meet_block, l);
+    } else {
+        rp_parallel_for(step->threads, step->grid->pages, 16, force_page, l);
+    }
+    if (l->rigids.free > 0) {
+        rp_rigids_solve(&l->rigids, step->body, step->grid, step->dt, step->threads, rubbed);
+    }
     rp_parallel_for(step->threads, step->grid->pages, 16, contact_page, l);
 }
 
@@ -413,6 +439,11 @@ static rp_result get_ready(explicit_state *s, loops *l)
         }
     }
     RP_TRY(find_push(l));
+    if (step->pairs != NULL) {
+        RP_TRY(rp_meetings_begin(&l->meetings, step->pairs, step->grid, step->species,
+                                 step->species_count, step->dt, least_node_mass(step),
+                                 step->threads, step->scratch));
+    }
     RP_TRY(rp_rigids_find(&l->rigids, step->collider, step->colliders, step->grid, step->threads,
                           step->scratch));
     return rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
@@ -444,6 +475,9 @@ static rp_result sum_nodes(const loops *l, double *rubbed)
     const rp_result light = rp_sum_end(&dropped);
     RP_TRY(l->ledger != NULL ? rp_sum_end(&energies) : RP_OK);
     RP_TRY(light);
+    if (step->pairs != NULL) {
+        RP_TRY(rp_meetings_sum(&l->meetings, step->pair_loads, grid->allocator, rubbed));
+    }
     return rp_touches_sum(&l->touches, grid, step->body, rubbed);
 }
 
@@ -492,6 +526,11 @@ static rp_result explicit_step(void *state, rp_step *step)
     explicit_state *s = state;
     double since = rp_seconds();
 
+    if (step->pairs != NULL && !rp_comm_alone(step->comm)) {
+        return rp_fail(RP_ERR_UNSUPPORTED,
+                       "bodies that touch each other (particles.body) cannot be "
+                       "cut into ranks yet: their contact looks at particles");
+    }
     RP_TRY(explicit_prepare(state, step));
     stage_done(step->stats, SORT, &since);
 
