@@ -30,6 +30,7 @@ typedef struct rp_world rp_world;
     X(RATE,         "rate",         REAL,     SYMMETRIC, 0, "1/s", "rate of deformation, where it meets viscosity") \
     X(CONSOLIDATION, "consolidation", REAL,   SCALAR,    0, "1",   "log of clay's yield pressure over that at the start") \
     X(PLASTIC_VOLUME, "plastic_volume", REAL, SCALAR,    0, "1",   "log of volume that snow gained for good; below 0 where it was compacted") \
+    X(BOND,         "bond",         REAL,     SCALAR,    1, "1",   "share of its cohesion that a particle has, where it can be lost") \
     X(STRENGTH,     "strength",     REAL,     SCALAR,    0, "N",   "force that glue withstands") \
     X(MASS,         "mass",         REAL,     SCALAR,    0, "kg",  "of the particle, where not all of its group weigh the same") \
     X(VOLUME,       "volume",       REAL,     SCALAR,    0, "m^3", "of the particle at rest, likewise") \

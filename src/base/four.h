@@ -4,12 +4,6 @@
 
 #include "base/simd.h"
 
-// four doubles are passed in two ways, with AVX and without: nothing here is ever called, only
-// inlined
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 // A bit per lane of a mask, lane 0 lowest.
 RP_INLINE unsigned vbitmask(ivec m)
 {

@@ -24,6 +24,22 @@ rp_result rp_world_check_target(const rp_world *world, const char *what, uint32_
     return RP_OK;
 }
 
+rp_result rp_world_check_spacing(const rp_world *world, const char *what, double spacing,
+                                 double tolerance)
+{
+    const int per_cell = world->needs.per_cell, dim = world->def.dimension;
+    if (per_cell == 0) {
+        return RP_OK;
+    }
+    const double wanted = world->def.dx / pow(per_cell, 1.0 / dim);
+    return fabs(spacing / wanted - 1.0) <= tolerance
+               ? RP_OK
+               : rp_fail(RP_ERR_UNSUPPORTED,
+                         "%s: method %s wants %d particles in a cell of dx, which are %g m apart, "
+                         "got %g m",
+                         what, world->def.method, per_cell, wanted, spacing);
+}
+
 void rp_world_note_newborn(rp_world *world, const double v[3], const double *gradient)
 {
     const int dim = world->def.dimension;
@@ -180,7 +196,10 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
     if (!(def->volume > 0.0 && isfinite(def->volume))) {
         return rp_fail(RP_ERR_ARGUMENT, "points.volume: want > 0 m^3, got %g", def->volume);
     }
+    RP_TRY(rp_world_check_spacing(world, "points.volume", pow(def->volume, 1.0 / dim), 0.1));
     for (int64_t i = 0; i < def->count && def->volumes != NULL; i++) {
+        RP_TRY(
+            rp_world_check_spacing(world, "points.volumes", pow(def->volumes[i], 1.0 / dim), 0.1));
         if (!(def->volumes[i] > 0.0 && isfinite(def->volumes[i]))) {
             return rp_fail(RP_ERR_ARGUMENT,
                            "points.volumes: want > 0 m^3, got %g for particle %lld",

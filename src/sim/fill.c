@@ -218,6 +218,7 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
     if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.spacing: want > 0 m, got %g", def->spacing);
     }
+    RP_TRY(rp_world_check_spacing(world, "particles.per_cell", spacing_of(world, def), 1e-6));
     for (int a = 0; a < world->def.dimension; a++) {
         for (int b = 0; b < world->def.dimension; b++) {
             if (!isfinite(def->velocity[a]) || !isfinite(def->velocity_gradient[a][b])) {

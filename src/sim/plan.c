@@ -161,12 +161,14 @@ static void column_bytes(const rp_set *set, size_t *slots, size_t *births, size_
 
 static rp_result measure(const rp_world *world, rp_set *set, rp_grid *grid, rp_plan *out)
 {
-    rp_local node_pages;
-    size_t grid_bytes, slots, births, packed;
+    rp_local node_pages = 0;
+    size_t grid_bytes = 0, slots, births, packed;
     for (int s = 0; s < world->species_count; s++) {
         RP_TRY(list_pages(world, s, &set[s]));
     }
-    RP_TRY(rp_grid_measure(grid, set, world->species_count, &node_pages, &grid_bytes));
+    if (world->needs.grid) {
+        RP_TRY(rp_grid_measure(grid, set, world->species_count, &node_pages, &grid_bytes));
+    }
     out->node_pages = node_pages;
     out->bytes = resident(grid_bytes, grid_bytes / 4 * 5);
     for (int s = 0; s < world->species_count; s++) {
@@ -174,6 +176,7 @@ static rp_result measure(const rp_world *world, rp_set *set, rp_grid *grid, rp_p
         out->particles += set[s].count;
         out->pages += set[s].pages;
         out->bytes += slots + (size_t)set[s].pages * sizeof(rp_page);
+        out->bytes += (size_t)set[s].slots * world->needs.particle_bytes;
         // columns come in as births go out, so the most is needed while births are being sorted
         out->setup_bytes += births + (size_t)set[s].count * RP_SORT_BIRTH_BYTES;
         out->state_bytes += packed + (size_t)set[s].pages * sizeof(rp_state_page);
@@ -230,6 +233,7 @@ rp_result rp_world_plan(const rp_world *world, rp_plan *out)
     rp_step step = rp_world_make_step(stepped);
     const rp_stats stats = world->stats;
     double steps;
+    RP_TRY(rp_world_gravity(world, step.gravity));
     const rp_result chosen = rp_world_choose_dt(stepped, &step, &steps);
     out->dt = step.dt;
     memcpy(out->limiter, stepped->stats.limiter, sizeof out->limiter);

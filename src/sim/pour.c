@@ -55,6 +55,8 @@ static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
     if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter.spacing: want > 0 m, got %g", def->spacing);
     }
+    RP_TRY(rp_world_check_spacing(world, "emitter.spacing",
+                                  def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx, 1e-6));
     return RP_OK;
 }
 

@@ -145,12 +145,12 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
     RP_TRY(rp_world_move_colliders(world, 0.0));
     for (double left = seconds; left > 0.0;) {
         rp_step step = rp_world_make_step(world);
-        const double least = rp_world_least_limit(world, &step, 1.0 / world->def.fps);
-        const double steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
-        step.dt = left / steps;
         for (int a = 0; a < 3; a++) {
             step.gravity[a] = gravity[a];
         }
+        const double least = rp_world_least_limit(world, &step, 1.0 / world->def.fps);
+        const double steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
+        step.dt = left / steps;
         RP_TRY(rp_world_solve(world, &step));
         double rate;
         RP_TRY(damping_rate(world, gravity, &rate));

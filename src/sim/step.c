@@ -377,6 +377,7 @@ void rp_world_stats(const rp_world *world, rp_stats *out)
     out->max_speed = fmax(out->max_speed, world->newborn_speed);
     out->max_gradient = fmax(out->max_gradient, world->newborn_gradient);
     out->memory = rp_grid_bytes(&world->grid);
+    out->memory += world->solver->bytes != NULL ? world->solver->bytes(world->solver_state) : 0;
     int64_t counted[] = {0, 0, 0}; // particles, pages and node pages of this rank
     for (rp_local p = 0; p < world->grid.pages; p++) {
         counted[2] += rp_grid_owns(&world->grid, p);

@@ -174,6 +174,10 @@ typedef struct rp_birth {
 } rp_birth;
 rp_result rp_world_check_target(const rp_world *world, const char *what, uint32_t cookie,
                                 rp_material material, int field);
+// Does the method take particles so far apart [m]? A sentence when it does not.
+// @param what as the user wrote it; tolerance: share that they may be off
+rp_result rp_world_check_spacing(const rp_world *world, const char *what, double spacing,
+                                 double tolerance);
 // Particles that have not stepped yet bound the next step, too.
 void rp_world_note_newborn(rp_world *world, const double v[3], const double *gradient);
 // One particle into the inbox, `index` places beyond its count; rp_world_end_births() gives all of

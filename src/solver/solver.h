@@ -32,6 +32,7 @@ typedef struct rp_needs {
     unsigned orders;                      // splines it can work with: 1u << order
     int per_cell;                         // particles in a cell that it must have; 0: any
     bool grid;                            // particles and nodes exchange: pages have arenas
+    size_t particle_bytes;                // that a particle costs besides its columns
     bool push_out;                        // what has sunk into colliders is put back for it
 } rp_needs;
 
@@ -101,6 +102,8 @@ typedef struct rp_solver {
     // what to save besides particles
     void (*state)(void *state, rp_registry *registry);
     void (*destroy)(void *state, const rp_allocator *a);
+    // memory that it holds; NULL: hardly any
+    size_t (*bytes)(const void *state);
 } rp_solver;
 
 // Make a method known that does not come with the library, such as one of a test. Before anybody

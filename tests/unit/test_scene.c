@@ -3,6 +3,7 @@
 #include "scene/call.h"
 #include "scene/scene.h"
 #include "scene/words.h"
+#include "solver/solver.h"
 
 #include "check.h"
 #include "page.h"
@@ -612,13 +613,12 @@ static void mistakes_are_named_with_their_line(void)
         {"scene { dx = 1 }", "test.lua:1: scene.frames: want a whole number, got nothing"},
         {"scene { frames = 1 }", "test.lua:1: scene.dx: want a number, got nothing"},
         {"scene { dx = 1, frames = 1, method = 'implicit' }",
-         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, implicit (not "
-         "built "
-         "yet), mixture (not built yet), nonsmooth (not built yet), sph (not built yet)"},
+         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, sph, implicit "
+         "(not "
+         "built yet), mixture (not built yet), nonsmooth (not built yet)"},
         {"scene { dx = 1, frames = 1, method = 'explict' }",
-         "test.lua:1: scene.method: no method 'explict'; there are explicit, implicit (not built "
-         "yet), "
-         "mixture (not built yet), nonsmooth (not built yet), sph (not built yet); did you mean "
+         "test.lua:1: scene.method: no method 'explict'; there are explicit, sph, implicit (not "
+         "built yet), mixture (not built yet), nonsmooth (not built yet); did you mean "
          "'explicit'?"},
         {"scene { dx = 1, frames = 1, order = 'qubic' }", "did you mean \"cubic\"?"},
         {"scene { dx = 1, frames = 1, dimension = 4 }", "scene.dimension: want 2 to 3, got 4"},
@@ -820,8 +820,11 @@ static void another_method_is_checked_too(void)
 {
     rp_scene_def def = def_of(START SAND);
     rp_scene *scene;
+    def.method = "implicit";
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "not built yet: 'implicit'");
     def.method = "sph";
-    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "not built yet: 'sph'");
+    CHECK_OK(rp_scene_load(&def, &scene));
+    rp_scene_free(scene);
     def.method = "explicit";
     CHECK_OK(rp_scene_load(&def, &scene));
     rp_scene_free(scene);
@@ -951,6 +954,10 @@ static void the_resolved_scene_has_everything(void)
                            (said == NULL || strcmp(json_string_value(said), word->name) == 0);
         for (int k = 0; there && k < word->keys; k++) {
             check_context("%s.%s", word->name, word->key[k].name);
+            // options of another method, which this scene does not speak of
+            if (rp_solver_find(word->key[k].name) != NULL) {
+                continue;
+            }
             CHECK(json_object_get(first, word->key[k].name) != NULL);
         }
     }

@@ -1,11 +1,14 @@
 // Tests src/solver/sph: kernels, who is near whom, and what a step makes of it.
 #include "base/result.h"
+#include "repose/repose.h"
 #include "solver/sph/neighbours.h"
 
 #include "check.h"
 #include "random.h"
+#include "scene_text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,20 +236,19 @@ static void check_list(const cloud *c, bool moments)
                 continue;
             }
             const row_view seen = row_at(c, row);
-            const double slope = c->kernel.volume * rp_sph_slope(&c->kernel, r);
+            const double slope = r < 1.0 ? c->kernel.steepness * (1.0 - r) * (1.0 - r) : 0.0;
             for (int a = 0; a < 3; a++) {
                 const double want = r > 0.0 ? -slope * d[a] / r : 0.0;
                 // the way to metres and back turns the direction of those that are close
                 const double turn = 64.0 * 0x1p-53 / (r + 1e-30);
-                if (!(fabs(seen.g[a] - want) <=
-                      (40.0 * unit + turn) * c->kernel.gradient * c->kernel.volume)) {
+                if (!(fabs(seen.g[a] - want) <= (40.0 * unit + turn) * c->kernel.steepness)) {
                     check_record(__FILE__, __LINE__, "g of %d and %d at %.9g: got %g, want %g", i,
                                  j, r, seen.g[a], want);
                     free(all);
                     return;
                 }
                 sum[a] += want;
-                turned += r > 0.0 ? turn * c->kernel.gradient * c->kernel.volume : 0.0;
+                turned += r > 0.0 ? turn * c->kernel.steepness : 0.0;
                 square += want * want;
                 size += fabs(want);
                 for (int b = 0; b < 3; b++) {
@@ -260,7 +262,7 @@ static void check_list(const cloud *c, bool moments)
         wanted += (size_t)(sure + unsure);
         fill *= c->kernel.volume * c->kernel.density;
         square += sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2];
-        const double near = 64.0 * unit, scale = c->kernel.gradient * c->kernel.volume;
+        const double near = 64.0 * unit, scale = c->kernel.steepness;
         const int s = (int)i;
         if (!(fabs(real_of(c, c->job.fill, (size_t)s) - fill) <= near * fill) ||
             !(fabs(real_of(c, c->job.stiffness, (size_t)s) - square) <=
@@ -456,6 +458,143 @@ static void a_lattice_is_full(void)
     }
 }
 
+// ---- worlds ----
+
+// A column that falls over a step onto a wedge that moves, with cohesion in part of it.
+static const char scene[] =
+    "scene { method = 'sph', dimension = %d, precision = '%s', dx = 0.04, frames = 2, fps = 20 }\n"
+    "local dry, damp = material.sand {}, material.sand { cohesion = 500, density = 1800 }\n"
+    "particles { material = dry, shape = box { min = {0, 0.1, 0}, max = {0.2, 0.3, 0.2} } }\n"
+    "particles { material = damp, velocity = {1, -1, 0}, shape = box { min = {0, 0.3, 0}, max = "
+    "{0.2, 0.4, 0.2} } }\n"
+    "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, contact = "
+    "'separate', friction = 0.4 }\n"
+    "collider { shape = box { min = {-0.2, 0, -1}, max = {0.04, 0.1, 1} }, motion = function(t) "
+    "return {position = {0.3 * t, 0, 0}} end }\n";
+
+static rp_world *world_of(int dim, const char *precision, int threads, rp_scene **out)
+{
+    static char text[2048];
+    snprintf(text, sizeof text, scene, dim, precision);
+    rp_scene_world_def how = rp_default_scene_world_def();
+    rp_world *world = NULL;
+    how.threads = threads;
+    *out = scene_of(text);
+    if (rp_scene_create_world(*out, &how, &world) != RP_OK) {
+        check_record(__FILE__, __LINE__, "%s", rp_last_error());
+    }
+    return world;
+}
+
+// The same bits for 1, 2 and 5 threads, and after a state was saved between two sorts in mid-frame.
+static void a_run_has_the_same_bits_however_it_is_run(void)
+{
+    static const struct {
+        int dim;
+        const char *precision;
+    } cases[] = {{2, "single"}, {3, "single"}, {2, "double"}};
+    for (int c = 0; c < 3; c++) {
+        void *state[4], *half = NULL;
+        size_t size[4], half_size = 0;
+        static const int threads[] = {1, 2, 5, 1};
+        for (int i = 0; i < 4; i++) {
+            rp_scene *s;
+            rp_world *world = world_of(cases[c].dim, cases[c].precision, threads[i], &s);
+            check_context("%dD, %s, run %d", cases[c].dim, cases[c].precision, i);
+            CHECK(world != NULL);
+            if (i == 3) {
+                CHECK_OK(rp_world_restore(world, half, half_size));
+                rp_state_free(half);
+            }
+            for (int k = i == 3 ? 41 : 0; k < 70; k++) {
+                CHECK_OK(rp_world_step(world));
+                if (i == 0 && k == 40) {
+                    CHECK_OK(rp_world_save(world, &half, &half_size));
+                }
+            }
+            CHECK_OK(rp_world_save(world, &state[i], &size[i]));
+            rp_world_destroy(world);
+            rp_scene_free(s);
+        }
+        for (int i = 1; i < 4; i++) {
+            check_context("%dD, %s, run %d", cases[c].dim, cases[c].precision, i);
+            CHECK(size[i] == size[0] && memcmp(state[i], state[0], size[0]) == 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            rp_state_free(state[i]);
+        }
+    }
+}
+
+#define BAD(what) "scene { method = 'sph', dx = 0.04, frames = 1" what
+
+// What the method cannot do is named before anything runs.
+static void what_cannot_be_done_is_named(void)
+{
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {BAD(" }\nparticles { material = material.water {}, shape = box { min = {0,0,0}, max = "
+             "{1,1,1} } }"),
+         "method sph cannot simulate material.water; it can sand"},
+        {BAD(" }\nparticles { material = material.sand { hardening = true }, shape = box { min = "
+             "{0,0,0}, max = {1,1,1} } }"),
+         "hardening of sand"},
+        {BAD(" }\nparticles { material = material.sand {}, per_cell = 27, shape = box { min = "
+             "{0,0,0}, max = {1,1,1} } }"),
+         "method sph wants 8 particles in a cell of dx, which are 0.02 m apart"},
+        {BAD(", sph = { relaxation = 0.7 } }"), "relaxation"},
+        {BAD(", sph = { clamp = 'corner' } }"), "clamp"},
+        {BAD(", sph = { continuity = 'predicted' } }"), "continuity"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rp_scene_def def = def_of(cases[i].text);
+        rp_scene_world_def how = rp_default_scene_world_def();
+        rp_scene *s = NULL;
+        rp_world *world = NULL;
+        rp_result result = rp_scene_load(&def, &s);
+        result = result == RP_OK ? rp_scene_create_world(s, &how, &world) : result;
+        check_context("%s: %s", cases[i].text, rp_last_error());
+        CHECK(result != RP_OK);
+        CHECK(strstr(rp_last_error(), cases[i].sentence) != NULL);
+        rp_world_destroy(world);
+        rp_scene_free(s);
+    }
+}
+
+// Whatever walls and impacts do, pressure never pulls, and what flies loosely has none.
+static void sand_without_cohesion_never_pulls(void)
+{
+    rp_scene *s =
+        scene_of("scene { method = 'sph', dimension = 2, dx = 0.04, frames = 2, fps = 20 }\n"
+                 "particles { material = material.sand {}, velocity = {2, 1}, shape = box { min = "
+                 "{0, 0.1}, max = {0.2, 0.3} } }\n"
+                 "particles { material = material.sand {}, velocity = {-2, 1}, shape = box { min = "
+                 "{0.3, 0.1}, max = {0.5, 0.3} } }\n");
+    rp_scene_world_def how = rp_default_scene_world_def();
+    rp_world *world;
+    CHECK_OK(rp_scene_create_world(s, &how, &world));
+    double most = 0.0;
+    for (int k = 0; k < 60; k++) {
+        CHECK_OK(rp_world_step(world));
+        rp_stats stats;
+        rp_world_stats(world, &stats);
+        double *h = malloc((size_t)stats.particles * 3 * sizeof *h);
+        CHECK_OK(rp_world_read(world, RP_COL_STRAIN, h));
+        for (int64_t i = 0; i < stats.particles; i++) {
+            // the trace of the strain has the sign of the mean stress
+            CHECK(h[3 * i] + h[3 * i + 1] <= 1e-9);
+            most = fmax(most, -h[3 * i] - h[3 * i + 1]);
+        }
+        free(h);
+    }
+    CHECK(most > 1e-4);
+    rp_world_destroy(world);
+    rp_scene_free(s);
+}
+
 TEST_MAIN(TEST(kernels_add_up_to_one), TEST(a_lattice_is_full),
           TEST(the_list_is_what_all_pairs_say), TEST(two_see_each_other_alike),
-          TEST(the_list_is_the_same_for_any_threads), TEST(a_crowd_fits_into_the_list))
+          TEST(the_list_is_the_same_for_any_threads), TEST(a_crowd_fits_into_the_list),
+          TEST(a_run_has_the_same_bits_however_it_is_run), TEST(what_cannot_be_done_is_named),
+          TEST(sand_without_cohesion_never_pulls))

@@ -139,7 +139,7 @@ static rp_result make_room(rp_neighbours *n, const rp_set *set, bool moments)
 // Rows that a particle has room for, of those that it had in the last step.
 static double rows_expected(const rp_neighbours *n, const rp_set *set)
 {
-    const double first = set->layout.dim == 3 ? 33.0 : 13.0;
+    const double first = RP_SPH_ROWS(set->layout.dim);
     const double last = set->count > 0 ? (double)n->rows / set->count : 0.0;
     return last > 1.0 ? 1.03 * last : first;
 }

@@ -13,6 +13,9 @@
 // fourth cell along each axis.
 #define RP_SPH_TRAVEL 0.05
 
+// Rows that particles of dense sand have in the mean.
+#define RP_SPH_ROWS(dim) ((dim) == 3 ? 33 : 13)
+
 typedef struct rp_neighbours {
     // state: where cells begin, see rp_sph_job.cell; as many numbers as all pages have
     rp_buffer cell;
