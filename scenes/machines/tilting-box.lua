@@ -24,7 +24,8 @@ particles {
     shape = box { min = {0, 0, 0}, max = {0.4, 0.08, 0.1} },
 }
 
--- a rough floor that holds the sand, smooth walls that let it slide
+-- a rough floor that holds the sand, smooth walls that let it slide; two of them are not shown, to let the sun in
+local hidden = { left = true, front = true }
 collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
 for name, wall in pairs {
     left  = half_space { point = {0, 0, 0}, normal = {1, 0, 0} },
@@ -32,7 +33,7 @@ for name, wall in pairs {
     back  = half_space { point = {0, 0, 0}, normal = {0, 0, 1} },
     front = half_space { point = {0, 0, 0.1}, normal = {0, 0, -1} },
 } do
-    collider { name = name, shape = wall, contact = "slip" }
+    collider { name = name, shape = wall, contact = "slip", look = hidden[name] and "hidden" or "solid" }
 end
 
-camera { eye = {0.2, 0.3, 1}, look_at = {0.2, 0.05, 0.05}, fov = 30 }
+camera { eye = {0.45, 0.35, 0.85}, look_at = {0.2, 0.03, 0.05}, fov = 26 }
