@@ -577,6 +577,12 @@ static void words_of_other_tools_are_understood(void)
         {START "sphere { position = {0,0,0}, radius = 1 }", "did you mean 'center'?"},
         {START "move(" BALL ", { translate = {0,1,0} })",
          "move.place: unknown key 'translate'; did you mean 'position'?"},
+        {START "collider { shape = " BALL ", rotation = {0, 90, 0} }",
+         "collider: unknown key 'rotation'; move(shape, { position = ..., rotation = ..., scale = "
+         "... }) puts a shape elsewhere; what moves has motion, velocity, spin or keys. Known"},
+        {START "wind { velocity = {1, 0, 0} }",
+         "unknown name 'wind'; it is a field: scene { acceleration ="},
+        {START "render { samples = 64 }", "repose render makes pictures of a run"},
         {START "collider { shape = " BALL ", contact = 'no_slip' }", "did you mean \"sticky\"?"},
         {START "collider { shape = " BALL ", spin = { rpm = 10 } }",
          "did you mean 'rate' (in degrees/s: 6 times the turns a minute)?"},
