@@ -576,7 +576,7 @@ static const measurement measurements[] = {
     {.name = "stress",
      .sentence =
          "Mean Cauchy stress and logarithm of the volume ratio over bins of where particles "
-         "were in frame `start`.",
+         "were in frame `start`. `ln_J` is not a number where frames keep stress but no strain.",
      .columns = "place_m xx_Pa yy_Pa zz_Pa xy_Pa xz_Pa yz_Pa ln_J particles",
      .profile = true,
      .frame = measure_stress,
