@@ -121,9 +121,9 @@ class BadScenes(Folder):
         self.refused("scene { dx = 0.1,, frames = 1 }", "scene.lua:1")
 
     def test_what_the_method_cannot_do(self):
-        self.refused("scene { dx = 0.1, frames = 1, method = 'sph' }", "scene.lua:1", "explicit")
+        self.refused("scene { dx = 0.1, frames = 1, method = 'mixture' }", "scene.lua:1", "explicit")
         self.write("heap.lua", heap())
-        done = self.repose("check", "heap.lua", "--method", "sph", status=2)
+        done = self.repose("check", "heap.lua", "--method", "mixture", status=2)
         self.assertIn("explicit", done.stderr)
 
     def test_scripts_that_never_end(self):
