@@ -5,6 +5,8 @@
 //   RP_REAL_BITS  32 or 64          set by cmake/variants.cmake
 //   RP_ISA        plain, avx2, avx512 (the suffix of exported names); the compiler's own macros
 //                 decide which implementation below is used
+//   RP_ONE_LANE   for code that calls a law or a formula with plain numbers (tests do): plain C on
+//                 any machine
 //
 // Comparisons give a mask: an ivec of all ones (true) or all zeros. In plain C a vec is one number.
 // vfma() is the hardware's fused multiply-add where there is one and a * b + c elsewhere; compilers
@@ -30,15 +32,15 @@ typedef int64_t lane_int;
 
 #define RP_INLINE static inline __attribute__((always_inline))
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-enum { VEC_BYTES = 64 };
-#elif defined(__AVX2__) && defined(__FMA__)
-#include <immintrin.h>
-enum { VEC_BYTES = 32 };
-#else
+#if defined(RP_ONE_LANE) || !(defined(__AVX2__) && defined(__FMA__))
 #define RP_PLAIN 1
 enum { VEC_BYTES = sizeof(real) };
+#elif defined(__AVX512F__)
+#include <immintrin.h>
+enum { VEC_BYTES = 64 };
+#else
+#include <immintrin.h>
+enum { VEC_BYTES = 32 };
 #endif
 
 enum { LANES = VEC_BYTES / sizeof(real) };

@@ -313,8 +313,9 @@ RP_INLINE void quads_store(const vec in[RP_QUAD], int l, real out[RP_LANES][RP_Q
 #else
     vec a[RP_QUAD] = {in[0], in[1], in[2], in[3]};
     turn(a);
+    real *at = &out[l][0]; // and on through the rows that follow
     for (int k = 0; k < RP_QUAD; k++) {
-        vstore(out[l] + k * LANES, a[k]);
+        vstore(at + k * LANES, a[k]);
     }
 #endif
 }

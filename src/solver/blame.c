@@ -45,7 +45,8 @@ rp_result rp_solver_blame(const rp_step *step, const rp_set *set, rp_local page_
             rp_set_has_mass(set) ? rp_set_value(set, RP_COL_VELOCITY, guilty, a, page) : NAN;
         v2 += v * v;
         x[a] = rp_set_value(set, RP_COL_POSITION, guilty, a, page);
-        f->cell[a] = isfinite(x[a]) ? (int64_t)floor(x[a] / l->h) : 0;
+        // what is no place, or beyond all cells, is in none
+        f->cell[a] = fabs(x[a] / l->h) < 0x1p62 ? (int64_t)floor(x[a] / l->h) : 0;
     }
     return rp_fail(
         RP_ERR_DIVERGED,

@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
     TEXT = 512,
     PRINTED = 10, // failures printed per test; a helper in a loop can produce thousands
     SKIPPED = 77,
 };
+
+static const double SLOW = 0.5; // [s] of processor time; what takes longer is said to
 
 // What the running test has done so far. Bodies of parallel loops log and check too.
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -120,6 +123,15 @@ void check_context(const char *format, ...)
     va_end(arguments);
 }
 
+int check_rounds(int often)
+{
+#ifdef CHECK_COVER
+    return often > 4 ? often / 4 : 1;
+#else
+    return often;
+#endif
+}
+
 int check_failures(void)
 {
     pthread_mutex_lock(&mutex);
@@ -189,6 +201,19 @@ static bool passes(const check_test *test)
     return failures == 0;
 }
 
+// Of this process and of children that have ended. `make test` has a budget, so tests say what they take of it.
+static double processor_seconds(void)
+{
+    double sum = 0.0;
+    for (int i = 0; i < 2; i++) {
+        struct rusage use;
+        getrusage(i == 0 ? RUSAGE_SELF : RUSAGE_CHILDREN, &use);
+        sum += (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+               1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+    }
+    return sum;
+}
+
 int check_main(int argc, char **argv, const check_test *tests, int count)
 {
     // line by line, so that a crash does not take the names before it along
@@ -200,13 +225,16 @@ int check_main(int argc, char **argv, const check_test *tests, int count)
         if (strstr(tests[i].name, filter) == NULL) {
             continue;
         }
-        if (passes(&tests[i])) {
-            passed++;
-            printf("ok   %s\n", tests[i].name);
-        } else {
-            failed++;
-            printf("FAIL %s\n", tests[i].name);
+        const double began = processor_seconds();
+        const bool good = passes(&tests[i]);
+        const double took = processor_seconds() - began;
+        passed += good;
+        failed += !good;
+        printf("%s %s", good ? "ok  " : "FAIL", tests[i].name);
+        if (took > SLOW) {
+            printf(" (%.1f s)", took);
         }
+        printf("\n");
     }
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 ? 1 : passed > 0 ? 0 : SKIPPED;

@@ -2,6 +2,7 @@
 // law of sand at one point.
 #define RP_REAL_BITS 64
 #define RP_ISA       plain
+#define RP_ONE_LANE
 #include "solver/nonsmooth/cone.h"
 #include "solver/nonsmooth/local.h"
 

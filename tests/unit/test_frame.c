@@ -1045,7 +1045,7 @@ static void check_full_disk(const char *path, const frame_state *state, bool dro
     long before;
     char *old = test_read_file(path, &before);
     int limited = 0;
-    for (long limit = 0; limit <= before + 5000; limit += before / 60 + 1) {
+    for (long limit = 0; limit <= before + 5000; limit += before / check_rounds(60) + 1) {
         check_context("limit %ld, drop %d", limit, drop);
         test_write_file(path, old, before);
         fflush(stdout);
@@ -1073,7 +1073,7 @@ static void check_full_disk(const char *path, const frame_state *state, bool dro
         snprintf(tmp, sizeof tmp, "%s.tmp", path);
         CHECK(access(tmp, F_OK) != 0);
     }
-    CHECK(limited > 20);
+    CHECK(limited > check_rounds(20));
     free(old);
 }
 

@@ -292,7 +292,9 @@ static void with_memory_back_the_world_goes_on_to_the_same_bits(void)
     const int64_t allocations = calm.count;
     CHECK_HELPER(failing_allocator_finish(&calm));
 
-    for (int64_t n = 0; n < allocations; n++) {
+    // as the test above fails each of them, one in three will do where checks are slow
+    const int64_t every = check_rounds(4) == 4 ? 1 : 3;
+    for (int64_t n = 0; n < allocations; n += every) {
         failing_allocator fa;
         failing_allocator_init(&fa, n);
         d = (director){.fa = &fa};

@@ -138,8 +138,8 @@ static void no_script_runs_for_ever_or_gets_out(void)
     for (size_t i = 0; i < COUNT_OF(hostile); i++) {
         check_context("%.200s", hostile[i]);
         rp_scene_def def = def_of(hostile[i]);
-        def.load_seconds = 0.3;
-        def.call_seconds = 0.1;
+        def.load_seconds = 0.1;
+        def.call_seconds = 0.05;
         rp_scene *scene;
         const double start = processor_time();
         const rp_result result = rp_scene_load(&def, &scene);

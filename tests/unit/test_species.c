@@ -89,16 +89,16 @@ static void three_species_go_on_bit_for_bit(void)
         CHECK(world != NULL);
         CHECK_EQUAL(rp_world_species(world), 3);
         CHECK(strcmp(rp_world_species_name(world, WATER), "water") == 0);
-        CHECK_HELPER(step_many(world, 60));
+        CHECK_HELPER(step_many(world, check_rounds(60)));
         const bytes middle = save(world);
-        CHECK_HELPER(step_many(world, 40));
+        CHECK_HELPER(step_many(world, check_rounds(40)));
         const bytes end = save(world);
 
         rp_world *empty = make_world(dim, precision, 5, false);
         CHECK_OK(rp_world_restore(empty, middle.data, middle.size));
         const bytes again = save(empty);
         CHECK(same(&middle, &again));
-        CHECK_HELPER(step_many(empty, 40));
+        CHECK_HELPER(step_many(empty, check_rounds(40)));
         const bytes other = save(empty);
         CHECK(same(&end, &other));
 
@@ -130,7 +130,7 @@ static void threads_make_no_difference(void)
     static const int threads[] = {1, 2, 5};
     for (int i = 0; i < 3; i++) {
         rp_world *world = make_world(3, RP_SINGLE, threads[i], true);
-        CHECK_HELPER(step_many(world, 80));
+        CHECK_HELPER(step_many(world, check_rounds(80)));
         end[i] = save(world);
         rp_world_destroy(world);
         check_context("%d threads", threads[i]);

@@ -135,8 +135,8 @@ static void a_state_fills_an_empty_world(void)
         empty->set[0].inbox.count = 0;
         empty->species[0].lightest = empty->newborn_speed = 0.0;
         CHECK_OK(rp_world_restore(empty, middle.data, middle.size));
-        CHECK_HELPER(step_many(full, 50));
-        CHECK_HELPER(step_many(empty, 50));
+        CHECK_HELPER(step_many(full, check_rounds(50)));
+        CHECK_HELPER(step_many(empty, check_rounds(50)));
         bytes a = save(full), b = save(empty);
         CHECK(same(&a, &b));
         rp_state_free(a.data);
@@ -160,7 +160,7 @@ static void a_state_goes_on_bit_for_bit(void)
                 CHECK_HELPER(leave_pending(world, pending == 2));
             }
             bytes start = save(world);
-            CHECK_HELPER(step_many(world, 100));
+            CHECK_HELPER(step_many(world, check_rounds(100)));
             bytes end = save(world);
             rp_stats stats;
             rp_world_stats(world, &stats);
@@ -171,7 +171,7 @@ static void a_state_goes_on_bit_for_bit(void)
             bytes again = save(world);
             CHECK(same(&start, &again));
             rp_state_free(again.data);
-            CHECK_HELPER(step_many(world, 100));
+            CHECK_HELPER(step_many(world, check_rounds(100)));
             again = save(world);
             CHECK(same(&end, &again));
             rp_state_free(again.data);
@@ -187,7 +187,7 @@ static void a_state_goes_on_bit_for_bit(void)
                 }
                 CHECK_HELPER(step_many(world, 23 * gone));
                 CHECK_OK(rp_world_restore(world, start.data, start.size));
-                CHECK_HELPER(step_many(world, 100));
+                CHECK_HELPER(step_many(world, check_rounds(100)));
                 again = save(world);
                 CHECK(same(&end, &again));
                 rp_state_free(again.data);
