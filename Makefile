@@ -73,7 +73,11 @@ check-all: deps deps-page ## every preset with every test
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
-	@$(call step,50 kills and 20 stops,tests/tools/test_resume.py build/release/bin/repose --kills 50 --stops 20)
+	@$(call sweep,50 kills and 20 stops,tests/tools/test_resume.py build/release/bin/repose --kills 50 --stops 20)
+	@$(call sweep,failing calls,tests/tools/test_faults.py build/release/bin/repose build/release/tests/tools/failing-calls.so)
+	@$(call sweep,closed descriptors,tests/tools/test_robust.py build/release/bin/repose Descriptors)
+	@$(call sweep,hostile names,tests/tools/test_robust.py build/release/bin/repose Words)
+	@$(call sweep,mesh fuzz,tests/fuzz/run mesh 60)
 	@$(call step,tutorials,tests/tools/test_tutorials.py build/release/bin/repose)
 	@$(call finish,presets)
 
@@ -168,6 +172,8 @@ define step
 		echo "$(call red,$(1) FAILED) (all of it: $$log)"; exit 1; \
 	fi
 endef
+# $(call sweep,name,command): a step that also shows the last line in which it counted something
+sweep = $(call step,$(1),$(2)); grep -aE '^([0-9]+|Done) ' "build/log/$(subst $() ,-,$(1)).log" | tail -n 1 | sed 's/^/    /'
 build_step = $(call step,$(1): build,cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) --target $(2) -- --quiet)
 
 # Tests write and sync thousands of small files: into memory, where there is room for 4 GB of them

@@ -1,6 +1,7 @@
 // repose: simulate granular matter. Finds the command and hands over.
 #include "commands.h"
 #include "host.h"
+#include "last_words.h"
 #include "say.h"
 
 #include <repose/repose.h>
@@ -57,14 +58,8 @@ static int finish(int status)
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a file that grows too big is a write that fails
-    if (!descriptors_fill()) {
-        return EXIT_FILE; // to whom could it be said?
-    }
-    say_quietly(false);
     const char *name = argc > 1 ? argv[1] : "--help";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         return finish(help(argc > 1 ? stdout : stderr) + (argc > 1 ? EXIT_DONE : EXIT_USAGE));
@@ -100,4 +95,18 @@ int main(int argc, char **argv)
         }
     }
     return unknown(name);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a file that grows too big is a write that fails
+    if (!descriptors_fill()) {
+        return EXIT_FILE; // to whom could it be said?
+    }
+    last_words_prepare();
+    say_quietly(false);
+    const int status = run_command(argc, argv);
+    last_words_spare();
+    return status;
 }

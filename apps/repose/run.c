@@ -509,6 +509,10 @@ static int run_job(job *j)
 static int run_main(const args *a)
 {
     job *j = calloc(1, sizeof *j);
+    if (j == NULL) {
+        say_usage("out of memory: what a run is to do");
+        return EXIT_FAILED;
+    }
     j->a = a;
     say_quietly(args_has(a, "--quiet"));
     int status = read_options(j);

@@ -16,6 +16,11 @@ extern "C" {
 RP_API void rp_parallel_for(int threads, int64_t count, int64_t chunk,
                             void (*body)(void *ctx, int64_t i, int thread), void *ctx);
 
+/// Let handlers of the host hear of a crash of the calling thread: signals of crashes are not
+/// blocked, and there is a stack to run on (sigaltstack), unless it has one, should its own have
+/// run out. The library's own threads do it.
+RP_API void rp_thread_begin(void);
+
 /// Threads to use when the host does not say: the processors this process may run on.
 RP_API int rp_default_threads(void);
 

@@ -245,8 +245,12 @@ static hid_t creation(const rp_h5_spec *spec)
                 H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
     if (fine && spec->packed && spec->rows > 0) {
         const hsize_t chunk = spec->rows < RP_H5_CHUNK ? spec->rows : RP_H5_CHUNK;
-        fine = H5Pset_chunk(list, 1, &chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
-               H5Pset_deflate(list, 1) >= 0;
+        // H5Pset_deflate() would let it be left out where memory runs out: other bytes for the same
+        // frame
+        const unsigned level = 1;
+        fine = H5Pset_chunk(list, 1, &chunk) >= 0 &&
+               H5Pset_filter(list, H5Z_FILTER_SHUFFLE, H5Z_FLAG_MANDATORY, 0, NULL) >= 0 &&
+               H5Pset_filter(list, H5Z_FILTER_DEFLATE, H5Z_FLAG_MANDATORY, 1, &level) >= 0;
     }
     if (!fine && list >= 0) {
         H5Pclose(list);

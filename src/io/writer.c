@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -58,6 +59,7 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
 static void *work(void *context)
 {
     rp_writer *writer = context;
+    rp_thread_begin();
     pthread_mutex_lock(&writer->mutex);
     for (;;) {
         while (!writer->busy && !writer->ending) {

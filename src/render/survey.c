@@ -118,8 +118,11 @@ static rp_result survey_frames(const rp_render *render, sights *s)
             rp_record_frame(render->record, frame, path, sizeof path)) {
             const rp_result result = survey_frame(render, path, SURVEY_MOST / SURVEYED, s);
             // one that cannot be read is no reason not to draw another
-            if (result != RP_OK && result != RP_ERR_FILE) {
-                return result;
+            if (result == RP_ERR_FILE) {
+                rp_log(RP_LOG_WARNING, "the camera was aimed without frame %lld: %s",
+                       (long long)frame, rp_last_error());
+            } else {
+                RP_TRY(result);
             }
         }
     }

@@ -176,6 +176,7 @@ typedef struct go {
     rp_stats before;     // at the end of the last frame, for the seconds in its line
     double written;      // seconds that the writer had worked by then
     bool stopped;        // before there was a frame
+    bool begun;          // nothing is left of a run that is overwritten
     double held;         // seconds for which the last frame kept the steps waiting
     rp_probe_lines read; // by probes since the last state
 } go;
@@ -606,6 +607,7 @@ static rp_result start_new(go *g)
         RP_TRY(check_sources(g));
         RP_TRY(rp_folder_clear(&g->run->folder));
     }
+    g->begun = true;
     if (g->run->mode != RP_RUN_RESUME) {
         RP_TRY(write_files(g)); // a run that was killed before its first frame has them
         RP_TRY(rp_world_write_shapes(g->def->world, &g->run->folder));
@@ -800,7 +802,7 @@ static rp_result go_on(go *g, rp_run_end *end)
     if (started == RP_OK && error.result != RP_OK) {
         save_what_can_be(g, error.sentence);
     }
-    if (started != RP_OK && (g->run->has_state || !rp_folder_has_run(&g->run->folder))) {
+    if (started != RP_OK && (!g->begun || !rp_folder_has_run(&g->run->folder))) {
         return fail_again(&error); // nothing was begun, and what there was stays as it is
     }
     const rp_result recorded = write_record(g, status[*end]);

@@ -1,6 +1,8 @@
 // The thread that reads files, and the public side.
 #include "view/server.h"
 
+#include "repose/threads.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +163,7 @@ static void *read_files(void *context)
 {
     rp_view *v = context;
     double due = 0.0;
+    rp_thread_begin();
     while (!v->quit) {
         if (seconds() >= due) {
             look(v);
