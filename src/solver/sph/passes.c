@@ -29,7 +29,7 @@ RP_INLINE real root(real x) { return __builtin_sqrt(x); }
 // ---- the list ----
 
 enum {
-    HELD = 64, // neighbours whose distances are held before they are weighed
+    HELD = 96, // neighbours whose distances are held before they are weighed
     CELL_COUNT = RP_SPH_CELLS(RP_DIM),
 };
 
@@ -49,7 +49,8 @@ typedef struct sums {
 
 typedef struct lister {
     const rp_sph_job *job;
-    sph_row *row; // of the page
+    const stored *position; // of all
+    sph_row *row;           // of the page
     size_t room, rows;
     real steepness;
     bool moments;
@@ -135,41 +136,37 @@ static ivec lane_numbers(void)
 RP_INLINE void look(lister *l, rp_local first, rp_local end, const stored from[DIM],
                     const int cells[DIM], rp_local own)
 {
-    const rp_set *set = l->job->set;
     const vec one = vset(1);
+    found *f = &l->near;
+    int count = f->count;
     for (rp_local tile = first & ~(RP_LANES - 1); tile < end; tile += RP_LANES) {
-        const stored *x = rp_set_tile(set, RP_COL_POSITION, tile);
+        const stored *x = l->position + (size_t)tile * DIM;
         // lanes of this tile that count
         unsigned lanes = 0xffffu;
         lanes &= tile < first ? 0xffffu << (first - tile) : 0xffffu;
         lanes &= end - tile < RP_LANES ? (1u << (end - tile)) - 1 : 0xffffu;
         lanes &= own >= tile && own - tile < RP_LANES ? ~(1u << (own - tile)) : 0xffffu;
         for (int k = 0; k < RP_LANES; k += LANES) {
-            const unsigned wanted = lanes >> k & ((1u << LANES) - 1);
-            if (wanted == 0) {
-                continue;
-            }
             vec d[DIM], r2 = vset(0);
             for (int a = 0; a < DIM; a++) {
                 d[a] = gap(from[a], x + a * RP_LANES + k, cells[a]);
                 r2 = vfma(d[a], d[a], r2);
             }
-            const unsigned bits = vbitmask(vlt(r2, one)) & wanted;
-            if (bits == 0) {
-                continue;
-            }
-            found *f = &l->near;
+            // packed whether there are any or not: nobody could guess
+            const unsigned bits = vbitmask(vlt(r2, one)) & (lanes >> k) & ((1u << LANES) - 1);
             for (int a = 0; a < DIM; a++) {
-                vpack(&f->d[a][f->count], d[a], bits);
+                vpack(&f->d[a][count], d[a], bits);
             }
-            vpack(&f->slot[f->count], vfrombits(lane_numbers() + viset((lane_int)(tile + k))),
-                  bits);
-            f->count += __builtin_popcount(bits);
-            if (f->count > HELD - LANES) {
+            vpack(&f->slot[count], vfrombits(lane_numbers() + viset((lane_int)(tile + k))), bits);
+            count += __builtin_popcount(bits);
+            if (count > HELD - LANES) {
+                f->count = count;
                 weigh(l);
+                count = 0;
             }
         }
     }
+    f->count = count;
 }
 
 // The cells along one axis that neighbours can be in, cut at the faces of the block: one or two
@@ -259,6 +256,7 @@ static void list_page(const rp_sph_job *job, rp_local index)
     rp_sph_span *span = &job->span[index];
     const real volume = (real)job->kernel->volume, own = (real)job->kernel->density * volume;
     lister l = {.job = job,
+                .position = rp_set_tile(set, RP_COL_POSITION, 0),
                 .row = (sph_row *)job->row + span->first,
                 .room = span->room,
                 .steepness = (real)job->kernel->steepness,
