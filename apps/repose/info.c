@@ -6,6 +6,7 @@
 
 #include <repose/repose.h>
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +128,12 @@ static int print_run(const char *folder)
     }
     json_decref(record);
     char path[RUN_PATH];
+    errno = 0;
     const int64_t last = rp_run_last_frame(folder);
+    if (last < 0 && errno != 0 && errno != ENOENT) {
+        say_usage("cannot read %s/frames: %s", folder, strerror(errno));
+        return EXIT_FILE;
+    }
     say_print("%-14s %lld\n", "frames done", (long long)(last > 0 ? last : 0));
     if (last < 0) {
         say_print("no frames yet\n");

@@ -239,10 +239,14 @@ static int64_t frame_number(const char *name)
 
 typedef void visit_frame(void *context, const char *name, int64_t number);
 
-static void each_frame(const rp_folder *folder, visit_frame *visit, void *context)
+// None where there is no such folder yet.
+static rp_result each_frame(const rp_folder *folder, visit_frame *visit, void *context)
 {
     char path[RP_PATH];
     DIR *frames = opendir(rp_folder_path(folder, "frames", path));
+    if (frames == NULL && errno != ENOENT) {
+        return rp_file_cannot("read", path, errno);
+    }
     for (struct dirent *e; frames != NULL && (e = readdir(frames)) != NULL;) {
         const int64_t number = frame_number(e->d_name);
         if (number >= 0) {
@@ -252,6 +256,7 @@ static void each_frame(const rp_folder *folder, visit_frame *visit, void *contex
     if (frames != NULL) {
         closedir(frames);
     }
+    return RP_OK;
 }
 
 static void keep_highest(void *context, const char *name, int64_t number)
@@ -264,8 +269,7 @@ static void keep_highest(void *context, const char *name, int64_t number)
 int64_t rp_folder_last_frame(const rp_folder *folder)
 {
     int64_t last = -1;
-    each_frame(folder, keep_highest, &last);
-    return last;
+    return each_frame(folder, keep_highest, &last) == RP_OK ? last : -1;
 }
 
 bool rp_folder_has_run(const rp_folder *folder)
@@ -375,7 +379,7 @@ static rp_result clear(const rp_folder *folder, const json_t *copies)
         RP_TRY(remove_file(rp_folder_path(folder, RUN_FILES[i], path)));
     }
     removal r = {.folder = folder};
-    each_frame(folder, remove_frame, &r);
+    RP_TRY(each_frame(folder, remove_frame, &r));
     remove_shapes(&r);
     remove_copies(&r, copies);
     return r.result == RP_OK ? remove_file(rp_folder_path(folder, SERIES, path)) : r.result;
@@ -441,7 +445,7 @@ rp_result rp_folder_index(const rp_folder *folder, double fps)
     char path[RP_PATH], line[128];
     frame_list list = {0};
     rp_file file;
-    each_frame(folder, list_frame, &list);
+    RP_TRY(each_frame(folder, list_frame, &list));
     if (list.failed) {
         free(list.number);
         return rp_fail(RP_ERR_MEMORY, "out of memory: a list of frames");
@@ -523,7 +527,7 @@ rp_result rp_folder_newest(const rp_folder *folder, char path[RP_PATH], int64_t 
     if (has_middle) {
         RP_TRY(state_step(middle, &middle_frame, &middle_step));
     }
-    each_frame(folder, list_frame, &list);
+    RP_TRY(each_frame(folder, list_frame, &list));
     if (list.count > 0) {
         qsort(list.number, list.count, sizeof *list.number, newest_first);
     }

@@ -176,6 +176,7 @@ typedef struct go {
     rp_stats before;     // at the end of the last frame, for the seconds in its line
     double written;      // seconds that the writer had worked by then
     bool stopped;        // before there was a frame
+    bool torn;           // probes have not read all that they should have of the last step
     bool begun;          // nothing is left of a run that is overwritten
     double held;         // seconds for which the last frame kept the steps waiting
     rp_probe_lines read; // by probes since the last state
@@ -705,7 +706,9 @@ static rp_result advance(go *g, rp_run_answer *answer)
     RP_TRY(rp_world_step(world));
     const bool frame_ended = world->time.frame != frame;
     rp_world_stats(world, &stats);
+    g->torn = true;
     RP_TRY(rp_probes_read(world, before, &g->read));
+    g->torn = false;
     if (g->read.used > LINES_MOST) {
         RP_TRY(write_lines(g));
     }
@@ -761,7 +764,7 @@ static void save_what_can_be(go *g, const char *sentence)
     }
     if (world->failed && write_failure(g, sentence) != RP_OK) {
         rp_log(RP_LOG_WARNING, "no failure.hdf: %s", rp_last_error());
-    } else if (!world->failed && world->time.part > 0.0 &&
+    } else if (!world->failed && !g->torn && world->time.part > 0.0 &&
                (save_middle(g) != RP_OK || rp_writer_wait(g->writer) != RP_OK)) {
         rp_log(RP_LOG_WARNING, "no state.hdf: %s", rp_last_error());
     }

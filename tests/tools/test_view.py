@@ -598,6 +598,29 @@ class Refuses(Case):
         self.assertGreaterEqual(last, 2)
         self.end()
 
+    def test_half_open_connections_keep_nobody_out(self):
+        port = self.view(self.run_heap())
+        watcher = self.page(port)
+        for begin in (b"", b"GET / HTTP/1.1\r\nHost: 127.0"):  # those that never go on, and those that go on byte by byte
+            held = []
+            for _ in range(400):
+                with contextlib.suppress(OSError):
+                    held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
+                    held[-1].sendall(begin)
+            watcher.ask(1)  # who is in stays in
+            until, status = time.time() + 20 * SLOW, 0
+            while status != 200 and time.time() < until:
+                for s in held if begin else []:
+                    with contextlib.suppress(OSError):
+                        s.sendall(b".")
+                with contextlib.suppress(OSError):
+                    status = http(port)[0]
+                time.sleep(0.2)
+            for s in held:
+                s.close()
+            self.assertEqual(status, 200)
+        self.end()
+
     def test_only_so_many_pages(self):
         port = self.view(self.run_heap())
         pages = [self.page(port) for _ in range(16)]
