@@ -47,7 +47,8 @@ RP_API int rp_world_colliders(const rp_world *world);
 typedef struct rp_collider_load {
     const char *name; ///< belongs to the world
     rp_pose pose;     ///< at the end of the last step
-    double force[3];  ///< mean over the last whole frame, from particles [N]; 2D: per metre
+    double
+        force[3]; ///< mean over the last whole frame, from particles and bodies [N]; 2D: per metre
     double torque[3]; ///< the same, about pose.position [N m]
 } rp_collider_load;
 /// @param index 0 to rp_world_colliders() - 1, in the order in which they were added

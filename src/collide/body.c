@@ -178,11 +178,42 @@ static void tumble(const rp_body *body, double dt, double own[3], double q[4])
     }
 }
 
+// Moves it without a motion.
+static void mend(rp_body *body, double dt, rp_pose *pose)
+{
+    const double *v = body->mend[0], *w = body->mend[1];
+    double angular[3], local[3], own[3];
+    if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0 && w[0] == 0.0 && w[1] == 0.0 && w[2] == 0.0) {
+        return;
+    }
+    rp_body_angular(body, angular);
+    double *q = pose->rotation, size2 = 0.0;
+    const double p[4] = {q[0], q[1], q[2], q[3]};
+    // (half, 1) times q
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        pose->position[a] += dt * v[a];
+        q[a] = p[a] + 0.5 * dt * (p[3] * w[a] + w[b] * p[c] - w[c] * p[b]);
+    }
+    q[3] = p[3] - 0.5 * dt * (w[0] * p[0] + w[1] * p[1] + w[2] * p[2]);
+    for (int i = 0; i < 4; i++) {
+        size2 += q[i] * q[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        q[i] /= sqrt(size2);
+    }
+    body->pose = rp_placing_of(pose);
+    rp_unrotate(body->pose.rotation, angular, local);
+    rp_rotate(body->inverse, local, own);
+    rp_rotate(body->pose.rotation, own, body->spin);
+}
+
 void rp_body_fly(rp_body *body, double dt, rp_pose *pose)
 {
     static const double TURN = 0.05; // [rad] that it turns at once, at most
     static const double MOST = 4096.0;
     double local[3], own[3], norm2 = 0.0;
+    mend(body, dt, pose);
     rp_unrotate(body->pose.rotation, body->spin, local);
     rp_rotate(body->inertia, local, own);
     for (int a = 0; a < 3; a++) {

@@ -38,8 +38,10 @@ typedef struct rp_body {
     double inverse[3][3]; // of the inertia; 0 about axes that nothing can turn it about
     // in the step
     rp_placing pose;
-    double velocity[3]; // of pose.position [m/s]
-    double spin[3];     // [rad/s]
+    double velocity[3];  // of pose.position [m/s]
+    double spin[3];      // [rad/s]
+    double turned[3][3]; // `inverse` in the world's frame, while bodies meet (collide/bumps.h)
+    double mend[2][3];   // velocity and spin that it is moved with in the step, but does not have
     rp_impulse given;
 } rp_body;
 
@@ -60,7 +62,7 @@ void rp_body_push(rp_body *body, const double x[3], const double impulse[3]);
 void rp_body_take(rp_body *body, const rp_impulse *impulse);
 // Take a free body on for dt, as nothing acts on it: straight on, and turning as a top does. Energy
 // and angular momentum stay what they are to rounding, however it tumbles (docs/theory.md, Free
-// rigid bodies).
+// rigid bodies). What it is mended by moves it, and leaves its angular momentum as it is.
 // @param[in,out] pose of the body, of which body->pose is the placing
 void rp_body_fly(rp_body *body, double dt, rp_pose *pose);
 // About pose.position [kg m^2/s].

@@ -12,6 +12,8 @@ enum {
     SWEEPS = 64,  // over bodies that touch the same nodes
 };
 static const double SETTLED = 1e-12; // of the fastest: change of a velocity that ends a search
+enum { MEETINGS = 200 };             // sweeps over bumps
+static const double MEETING = 1e-6;  // change that ends them, of what gravity does in a step
 static const double TOGETHER = 1e-9; // the same, of a body by what others do
 
 // ---- which pages ----
@@ -41,17 +43,34 @@ static int bits_of(const uint64_t near[4])
            __builtin_popcountll(near[2]) + __builtin_popcountll(near[3]);
 }
 
-rp_result rp_rigids_find(rp_rigids *r, const rp_collider *collider, int colliders,
-                         const rp_grid *grid, int threads, rp_scratch *scratch)
+rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *collider,
+                         int colliders, rp_body *body, double dt, const rp_grid *grid, int threads,
+                         rp_scratch *scratch)
 {
-    *r = (rp_rigids){.collider = collider, .colliders = colliders};
+    *r = (rp_rigids){.collider = collider, .colliders = colliders, .company = company};
     for (int i = 0; i < colliders; i++) {
         r->free += collider[i].free;
     }
     if (r->free == 0) {
         return RP_OK;
     }
-    RP_ASSERT(colliders <= 256);
+    RP_ASSERT(colliders <= 256 && company->skins == colliders);
+    r->meeting = (rp_bumping){.collider = collider,
+                              .colliders = colliders,
+                              .body = body,
+                              .skin = company->skin,
+                              .temper = company->temper,
+                              .dim = grid->layout.dim,
+                              .dt = dt,
+                              .gravity = company->gravity,
+                              .slow = -4.0 * company->rest};
+    RP_TRY(rp_bumps_find(&company->bumps, &r->meeting, company->echo.data, company->echoes,
+                         grid->allocator));
+    const size_t echoes = (size_t)company->bumps.count * sizeof(rp_echo);
+    if (echoes > company->echo.bytes) {
+        RP_TRY(rp_buffer_reserve(&company->echo, grid->allocator, 2 * echoes,
+                                 (size_t)company->echoes * sizeof(rp_echo), "bodies that touch"));
+    }
     static const char what[] = "nodes that bodies touch";
     const size_t pages = (size_t)grid->pages;
     finding f = {.r = r, .grid = grid};
@@ -490,15 +509,39 @@ static void hand_out(const solving *s, double *rubbed)
     }
 }
 
-void rp_rigids_solve(rp_rigids *r, rp_body *body, const rp_grid *grid, double dt, int threads,
-                     double *rubbed)
+// Bodies among themselves, as far as they come to terms. @return how much the first sweep changed,
+// of what counts
+static double solve_bumps(const rp_rigids *r)
+{
+    rp_bumps *bumps = &r->company->bumps;
+    double first = 0.0, fastest = 0.0;
+    for (int c = 0; c < r->colliders; c++) {
+        const double *v = r->meeting.body[c].velocity;
+        fastest = fmax(fastest, fabs(v[0]) + fabs(v[1]) + fabs(v[2]));
+    }
+    const double small = MEETING * (r->company->rest + 0.01 * fastest);
+    for (int sweep = 0; sweep < MEETINGS && bumps->count > 0; sweep++) {
+        const double changed = rp_bumps_sweep(bumps, &r->meeting);
+        first = sweep == 0 ? changed : first;
+        if (!(changed > small)) {
+            break;
+        }
+    }
+    return first > 10.0 * small ? first : 0.0;
+}
+
+void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rubbed)
 {
     if (r->free == 0) {
         return;
     }
-    solving s = {.r = r, .body = body, .grid = grid, .dt = dt, .threads = threads};
+    rp_body *body = r->meeting.body;
+    rp_company *company = r->company;
+    solving s = {.r = r, .body = body, .grid = grid, .dt = r->meeting.dt, .threads = threads};
     rp_parallel_for(threads, r->pages, 4, grip_page, &s);
     const bool shared = list_own(r);
+    const int64_t own = r->own_first[r->colliders];
+    rp_bumps_warm(&company->bumps, &r->meeting);
     // what depends on no other body is done after one sweep
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double changed = 0.0;
@@ -507,9 +550,14 @@ void rp_rigids_solve(rp_rigids *r, rp_body *body, const rp_grid *grid, double dt
                 changed = fmax(changed, solve_body(&s, c));
             }
         }
-        if (!shared || !(changed > TOGETHER)) {
+        const double met = solve_bumps(r);
+        const bool alone = company->bumps.count == 0;
+        if ((!shared && (alone || own == 0)) || (!(changed > TOGETHER) && met == 0.0)) {
             break;
         }
     }
     hand_out(&s, rubbed);
+    rp_bumps_end(&company->bumps, &r->meeting, company->echo.data);
+    company->echoes = company->bumps.count;
+    rp_bumps_mend(&company->bumps, &r->meeting);
 }

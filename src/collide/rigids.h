@@ -6,14 +6,15 @@
 // body by body, in the six unknowns that a body has (three in 2D): docs/theory.md, Free rigid
 // bodies.
 //
-//   find    which pages a body may touch, with room for their nodes: all that can fail for lack of
-//   memory solve   once nodes have their velocities: nodes and bodies come to terms, and get what
-//   is theirs
+// rp_rigids_find() says which pages a body may touch, with room for their nodes, and where bodies
+// meet (bumps.h): all that can fail for lack of memory. Once nodes have their velocities,
+// rp_rigids_solve() lets all come to terms and gives each what is its own.
 //
 // Sums run over nodes in key order, in pieces of one size, so that bits do not depend on threads.
 #pragma once
 
 #include "collide/body.h"
+#include "collide/bumps.h"
 #include "collide/contact.h"
 
 // What a free body asks of a node, and gets.
@@ -32,9 +33,23 @@ typedef struct rp_grip {
     bool inside;        // the node is not outside of the body
 } rp_grip;
 
+// What a world keeps of its free bodies, besides bodies: how all colliders meet them.
+typedef struct rp_company {
+    rp_skin skin[256]; // of each collider
+    rp_temper temper[256];
+    int skins; // that are made
+    rp_bumps bumps;
+    rp_buffer echo; // rp_echo: state
+    rp_local echoes;
+    double gravity[3]; // [m/s^2]
+    double rest;       // velocity that gravity gives in a step [m/s]
+} rp_company;
+
 typedef struct rp_rigids {
     const rp_collider *collider;
     int colliders;
+    rp_company *company;
+    rp_bumping meeting;
     int free;            // of them are free
     rp_local *page;      // [pages] that a body may touch, in key order
     uint64_t (*near)[4]; // a bit per collider, for each
@@ -48,13 +63,13 @@ typedef struct rp_rigids {
     double *piece;      // sums over pieces of a body's grips
 } rp_rigids;
 
+// @param company of the world; NULL: there are no free bodies
 // @param scratch of the step
-rp_result rp_rigids_find(rp_rigids *r, const rp_collider *collider, int colliders,
-                         const rp_grid *grid, int threads, rp_scratch *scratch);
+rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *collider,
+                         int colliders, rp_body *body, double dt, const rp_grid *grid, int threads,
+                         rp_scratch *scratch);
 
 // Let free bodies and nodes act on each other in a step of dt. Bodies come with the velocity that
-// they would have without, and leave with what they have then; `given` is what nodes gave them.
-// @param body of each collider
+// they would have without, and leave with what they have then; `given` is what they were given.
 // @param[in,out] rubbed the energy that was rubbed off is added [J]
-void rp_rigids_solve(rp_rigids *r, rp_body *body, const rp_grid *grid, double dt, int threads,
-                     double *rubbed);
+void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rubbed);

@@ -36,6 +36,9 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
     if (w->forces != NULL) {
         RP_TRY(rp_table_append(writer->folder, "forces.csv", w->forces));
     }
+    if (w->bodies != NULL) {
+        RP_TRY(rp_table_append(writer->folder, "bodies.csv", w->bodies));
+    }
     if (w->probes != NULL) {
         RP_TRY(rp_table_append(writer->folder, "probes.csv", w->probes));
     }
@@ -74,6 +77,7 @@ static void *work(void *context)
         rp_state_free(writer->writing.state);
         free(writer->writing.stats);
         free(writer->writing.forces);
+        free(writer->writing.bodies);
         free(writer->writing.probes);
         pthread_mutex_lock(&writer->mutex);
         if (result != RP_OK && writer->result == RP_OK) {

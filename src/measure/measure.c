@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COOKIE = 0x3ea5, ARGUMENTS = 12, PATH = 4096 };
 
@@ -497,6 +498,26 @@ static rp_result measure_wall(measuring *m, rp_measured *out)
     return RP_OK;
 }
 
+static rp_result measure_body(measuring *m, rp_measured *out)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/bodies.csv", m->def->folder);
+    if (access(path, F_OK) != 0) {
+        return rp_fail(RP_ERR_ARGUMENT, "%s has no bodies.csv: its scene has no rigid body",
+                       m->def->folder);
+    }
+    RP_TRY(copy_file(m, "bodies.csv", text(m, "name"), out));
+    if (out->rows == 0) { // its number, then
+        char number[64];
+        snprintf(number, sizeof number, "#%.60s", text(m, "name"));
+        RP_TRY(copy_file(m, "bodies.csv", number, out));
+    }
+    return out->rows > 0
+               ? RP_OK
+               : rp_fail(RP_ERR_ARGUMENT, "%s/bodies.csv has no body '%s' in these frames",
+                         m->def->folder, text(m, "name"));
+}
+
 // ---- all of them ----
 
 #define ALONG                                                                                      \
@@ -601,6 +622,15 @@ static const measurement measurements[] = {
                   {"area", "none",
                    "of it that the force is on [m^2]; `pressure_Pa` is not a number without", NULL,
                    1e-300, MOST}}},
+    {.name = "body",
+     .sentence =
+         "Where a rigid body is, how it moves, and the mean force and torque on it over the "
+         "frame.",
+     .columns = "x_m y_m z_m qx qy qz qw velocity_x_m_s velocity_y_m_s velocity_z_m_s spin_x_rad_s "
+                "spin_y_rad_s spin_z_rad_s force_x_N force_y_N force_z_N torque_x_N_m torque_y_N_m "
+                "torque_z_N_m",
+     .table = measure_body,
+     .argument = {{"name", "0", "its name in bodies.csv, or its number", NULL, 0.0, 0.0, true}}},
     {.name = "discharge",
      .sentence = "Mass that is there, the share of all mass so far that has gone, and the rate at "
                  "which it went since the frame before.",

@@ -134,8 +134,8 @@ static rp_result read_rows(char *text, int64_t first, int64_t last, const char *
                            rp_measured *table)
 {
     char *field[64];
-    const int name = rp_measured_column(table, "name"),
-              number = rp_measured_column(table, "collider");
+    const int name = rp_measured_column(table, "name"), body = rp_measured_column(table, "body"),
+              number = body >= 0 ? body : rp_measured_column(table, "collider");
     for (int fields; *text != '\0' && (fields = split(&text, field)) >= 0;) {
         const double frame = number_of(field[0]);
         if (fields != table->columns || !(frame >= (double)first && frame <= (double)last) ||

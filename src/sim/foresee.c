@@ -614,6 +614,7 @@ rp_result rp_world_foresee(rp_world *world)
                "them, and does so from state.hdf, its newest state");
     }
     RP_TRY(rp_world_move_colliders(world, 0.0));
+    RP_TRY(rp_world_check_rigids(world));
     view v = {
         .world = world, .h = world->def.dx, .dim = world->def.dimension, .all = everything(world)};
     const bool somewhere = v.all.lower[0] <= v.all.upper[0];

@@ -207,13 +207,65 @@ static rp_result vector_at(const rp_world *world, const char *what, int index,
     return RP_OK;
 }
 
+// What colliders are to bodies, as far as it is not known yet.
+static rp_result make_skins(rp_world *world)
+{
+    rp_company *company = &world->company;
+    for (; company->skins < world->colliders && world->rigids > 0; company->skins++) {
+        const int i = company->skins;
+        const rp_collider *c = &world->collider[i];
+        RP_TRY(rp_skin_make(&company->skin[i], c->shape, world->def.dimension, &world->allocator));
+        company->temper[i] = (rp_temper){
+            .friction = c->contact == RP_STICKY ? INFINITY : c->friction, .restitution = 1.0};
+    }
+    for (int i = 0; i < world->rigids; i++) {
+        company->temper[world->rigid[i].collider] = (rp_temper){
+            .friction = world->rigid[i].friction, .restitution = world->rigid[i].restitution};
+    }
+    return RP_OK;
+}
+
+rp_result rp_world_check_rigids(rp_world *world)
+{
+    RP_TRY(make_skins(world));
+    const rp_bumping m = {.collider = world->collider,
+                          .colliders = world->colliders,
+                          .skin = world->company.skin,
+                          .dim = world->def.dimension};
+    for (int i = 0; i < world->rigids; i++) {
+        const int a = world->rigid[i].collider;
+        for (int b = 0; b < world->colliders; b++) {
+            double x[3];
+            if (b == a || (world->collider[b].free && b < a)) {
+                continue;
+            }
+            const double deep = rp_bumps_overlap(&m, a, b, x);
+            if (deep > 0.0) {
+                return rp_fail(RP_ERR_ARGUMENT,
+                               "rigid '%s' and %s '%s' lie in each other at the start, by about "
+                               "%.2g m at (%.3g, %.3g, %.3g)",
+                               world->collider[a].name,
+                               world->collider[b].free ? "rigid" : "collider",
+                               world->collider[b].name, deep, x[0], x[1], x[2]);
+            }
+        }
+    }
+    return RP_OK;
+}
+
 rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step)
 {
     const int dim = world->def.dimension;
+    const double *gravity = step->gravity;
+    RP_TRY(make_skins(world));
+    memcpy(world->company.gravity, gravity, sizeof world->company.gravity);
+    world->company.rest = step->dt * sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] +
+                                          gravity[2] * gravity[2]);
     for (int i = 0; i < world->rigids; i++) {
         const rp_rigid *rigid = &world->rigid[i];
         rp_body *body = &world->body[rigid->collider];
         recall(world, i);
+        memset(body->mend, 0, sizeof body->mend);
         if (!world->collider[rigid->collider].free) { // it is held
             memset(body->velocity, 0, sizeof body->velocity);
             memset(body->spin, 0, sizeof body->spin);
@@ -298,8 +350,9 @@ void rp_world_hold_rigids(rp_world *world, bool hold)
 
 double rp_world_rigid_limit(const rp_world *world)
 {
-    static const double TURN = 0.1; // [rad] in a step, so that a turn is nearly straight
-    double least = INFINITY;
+    static const double TURN = 0.1;      // [rad] in a step, so that a turn is nearly straight
+    static const double LONGEST = 0.002; // [s], for what they do to each other
+    double least = world->rigids > 0 ? LONGEST : INFINITY;
     for (int i = 0; i < world->rigids; i++) {
         const double *w = world->motion[i].spin;
         const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);

@@ -295,6 +295,11 @@ static const char FORCES_HEADER[] =
     "frame,time_s,collider,name,x_m,y_m,z_m,qx,qy,qz,qw,force_x_N,force_y_N,force_z_N,torque_x_N_m,"
     "torque_y_N_m,torque_z_N_m\n";
 
+static const char BODIES_HEADER[] =
+    "frame,time_s,body,name,x_m,y_m,z_m,qx,qy,qz,qw,velocity_x_m_s,velocity_y_m_s,velocity_z_m_s,"
+    "spin_x_rad_s,spin_y_rad_s,spin_z_rad_s,force_x_N,force_y_N,force_z_N,torque_x_N_m,"
+    "torque_y_N_m,torque_z_N_m\n";
+
 static char *put_number(char *at, double value)
 {
     char text[RP_NUMBER_TEXT];
@@ -347,6 +352,52 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
     return RP_OK;
 }
 
+// Its number, and its name in quotes.
+static char *put_name(char *at, int number, const char *name)
+{
+    at += sprintf(at, ",%d,\"", number);
+    // a table program would take what begins like this for a formula
+    if (strchr("=+-@", name[0]) != NULL) {
+        *at++ = '\'';
+    }
+    for (const char *c = name; *c != '\0'; c++) {
+        *at++ = *c;
+        if (*c == '"') {
+            *at++ = '"';
+        }
+    }
+    *at++ = '"';
+    return at;
+}
+
+// A line for each rigid body; *out stays NULL when there is none.
+static rp_result body_lines(const go *g, const rp_stats *s, char **out)
+{
+    const int bodies = rp_world_rigids(g->def->world);
+    char *at = *out = bodies > 0 ? malloc((size_t)bodies * LINE_MOST) : NULL;
+    if (bodies > 0 && at == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: lines of bodies.csv");
+    }
+    for (int i = 0; i < bodies; i++) {
+        rp_rigid_state r;
+        rp_world_rigid(g->def->world, i, &r);
+        at += sprintf(at, "%" PRId64, s->frame);
+        at = put_number(at, s->time);
+        at = put_name(at, i, r.name);
+        at = put_numbers(at, r.pose.position, 3);
+        at = put_numbers(at, r.pose.rotation, 4);
+        at = put_numbers(at, r.velocity, 3);
+        at = put_numbers(at, r.spin, 3);
+        at = put_numbers(at, r.force, 3);
+        at = put_numbers(at, r.torque, 3);
+        *at++ = '\n';
+    }
+    if (at != NULL) {
+        *at = '\0';
+    }
+    return RP_OK;
+}
+
 // A line for each collider; *out stays NULL when there is none.
 static rp_result force_lines(const go *g, const rp_stats *s, char **out)
 {
@@ -360,18 +411,7 @@ static rp_result force_lines(const go *g, const rp_stats *s, char **out)
         rp_world_collider_load(g->def->world, i, &load);
         at += sprintf(at, "%" PRId64, s->frame);
         at = put_number(at, s->time);
-        at += sprintf(at, ",%d,\"", i);
-        // a table program would take what begins like this for a formula
-        if (strchr("=+-@", load.name[0]) != NULL) {
-            *at++ = '\'';
-        }
-        for (const char *c = load.name; *c != '\0'; c++) {
-            *at++ = *c;
-            if (*c == '"') {
-                *at++ = '"';
-            }
-        }
-        *at++ = '"';
+        at = put_name(at, i, load.name);
         at = put_numbers(at, load.pose.position, 3);
         at = put_numbers(at, load.pose.rotation, 4);
         at = put_numbers(at, load.force, 3);
@@ -412,10 +452,12 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
     const double written = rp_writer_seconds(g->writer);
     rp_result result = stats_line(g, stats, totals, written - g->written, &w.stats);
     result = result == RP_OK ? force_lines(g, stats, &w.forces) : result;
+    result = result == RP_OK ? body_lines(g, stats, &w.bodies) : result;
     result = result == RP_OK ? rp_world_save(g->def->world, &w.state, &w.size) : result;
     if (result != RP_OK) {
         free(w.stats);
         free(w.forces);
+        free(w.bodies);
         return result;
     }
     w.probes = take_lines(g);
@@ -624,6 +666,10 @@ static rp_result start_new(go *g)
     RP_TRY(rp_file_write_all(path, header, strlen(header)));
     rp_folder_path(&g->run->folder, "forces.csv", path);
     RP_TRY(rp_file_write_all(path, FORCES_HEADER, strlen(FORCES_HEADER)));
+    if (g->def->world->rigids > 0) {
+        rp_folder_path(&g->run->folder, "bodies.csv", path);
+        RP_TRY(rp_file_write_all(path, BODIES_HEADER, strlen(BODIES_HEADER)));
+    }
     if (g->def->world->probes > 0) {
         rp_folder_path(&g->run->folder, "probes.csv", path);
         RP_TRY(rp_file_write_all(path, rp_probes_header, strlen(rp_probes_header)));
@@ -684,6 +730,9 @@ static rp_result start_again(go *g)
     stats_header(g->def->world, header);
     RP_TRY(rp_table_cut(folder, "stats.csv", header, g->run->newest_frame));
     RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
+    if (g->def->world->rigids > 0) {
+        RP_TRY(rp_table_cut(folder, "bodies.csv", BODIES_HEADER, g->run->newest_frame));
+    }
     if (g->def->world->probes > 0) {
         RP_TRY(rp_table_cut(folder, "probes.csv", rp_probes_header, g->def->world->time.step));
     }

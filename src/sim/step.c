@@ -150,6 +150,7 @@ rp_step rp_world_make_step(rp_world *world)
         .colliders = world->colliders,
         .pairs = world->def.contact ? &world->pairs : NULL,
         .pair_loads = &world->pair_loads,
+        .company = &world->company,
         .body = world->body,
         .option = world->def.option,
         .transfer = world->def.transfer,
@@ -340,6 +341,7 @@ rp_result rp_world_prepare(rp_world *world)
 {
     RP_TRY(rp_world_check_steppable(world));
     RP_TRY(rp_world_move_colliders(world, 0.0));
+    RP_TRY(world->time.step == 0 ? rp_world_check_rigids(world) : RP_OK);
     for (int i = 0; i < world->colliders; i++) {
         world->load[i].pose = rp_collider_pose(&world->collider[i]);
     }

@@ -191,6 +191,8 @@ static void register_state(rp_world *world)
                           sizeof(rp_load) / sizeof(double));
     rp_registry_add_table(r, "bodies/motion", (double *)world->motion,
                           sizeof(rp_rigid_motion) / sizeof(double));
+    rp_registry_add_array(r, "bodies/echoes", &world->company.echo, &world->allocator,
+                          &world->company.echoes, sizeof(rp_echo));
     rp_registry_add(r, "stats/born", &stats->born, sizeof stats->born);
     rp_registry_add(r, "stats/removed", &stats->removed, sizeof stats->removed);
     rp_registry_add(r, "stats/sunk", &stats->sunk, sizeof stats->sunk);
@@ -269,7 +271,10 @@ void rp_world_destroy(rp_world *world)
     }
     for (int i = 0; i < world->colliders; i++) {
         rp_shape_release(world->collider[i].shape);
+        rp_buffer_free(&world->company.skin[i].buffer, a);
     }
+    rp_buffer_free(&world->company.bumps.buffer, a);
+    rp_buffer_free(&world->company.echo, a);
     rp_pour_free(world);
     rp_plan_free(world);
     rp_pairs_free(&world->pairs, a);

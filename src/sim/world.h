@@ -107,6 +107,7 @@ struct rp_world {
     int colliders;
     rp_rigid rigid[RP_COLLIDER_LIMIT]; // some of the colliders
     int rigids;
+    rp_company company; // of which echoes are state
     rp_emitter emitter[RP_EMITTER_LIMIT];
     int emitters;
     rp_shape *sink[RP_SINK_LIMIT];
@@ -195,6 +196,8 @@ rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, 
 // acted on them in it.
 rp_result rp_world_move_colliders(rp_world *world, double dt);
 void rp_world_place_rigids(rp_world *world, double dt);
+// Refuses bodies that lie in each other or in colliders, where they are now.
+rp_result rp_world_check_rigids(rp_world *world);
 // Rigid bodies at the start of a step, with what gravity and scripts add; then where the step has
 // brought them; then what acted on them.
 rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step);

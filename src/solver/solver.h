@@ -57,6 +57,7 @@ typedef struct rp_step {
     int colliders;
     const rp_pairs *pairs;     // how bodies touch; NULL: those of two fields do not feel each other
     rp_pair_loads *pair_loads; // a step adds what they give each other
+    rp_company *company;       // of free bodies
     rp_body *body;             // [colliders]: a step gives each what nodes give up to its collider
     const void *option;        // the struct that the solver's properties describe, checked
     rp_transfer transfer;

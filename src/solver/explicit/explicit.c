@@ -323,7 +323,7 @@ static void update_nodes(loops *l, double *rubbed)
         rp_parallel_for(step->threads, step->grid->pages, 16, force_page, l);
     }
     if (l->rigids.free > 0) {
-        rp_rigids_solve(&l->rigids, step->body, step->grid, step->dt, step->threads, rubbed);
+        rp_rigids_solve(&l->rigids, step->grid, step->threads, rubbed);
     }
     rp_parallel_for(step->threads, step->grid->pages, 16, contact_page, l);
 }
@@ -392,8 +392,8 @@ static rp_result get_ready(explicit_state *s, loops *l)
                                  step->species_count, step->dt, least_node_mass(step),
                                  step->threads, step->scratch));
     }
-    RP_TRY(rp_rigids_find(&l->rigids, step->collider, step->colliders, step->grid, step->threads,
-                          step->scratch));
+    RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,
+                          step->dt, step->grid, step->threads, step->scratch));
     return rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
                            step->threads, step->scratch);
 }

@@ -1,0 +1,333 @@
+// Rigid bodies among themselves and on colliders: they slide, roll, bounce and stand as mechanics
+// says, and gain nothing by it.
+#include "repose/world.h"
+
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEGREE (3.14159265358979323846 / 180.0)
+
+static const double g = 9.81;
+
+static rp_world *make_world(const double gravity[3], double friction)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_plane_def floor = rp_default_plane_def();
+    rp_world *world;
+    def.dx = 0.05;
+    def.fps = 50.0;
+    def.threads = 1;
+    memcpy(def.gravity, gravity, sizeof def.gravity);
+    if (rp_world_create(&def, &world) != RP_OK) {
+        return NULL;
+    }
+    floor.contact = RP_SEPARATE;
+    floor.friction = friction;
+    return friction < 0.0 || rp_world_add_plane(world, &floor) == RP_OK ? world : NULL;
+}
+
+static const double down[3] = {0.0, -9.81, 0.0}, nowhere[3] = {0.0, 0.0, 0.0};
+
+static void add_box(rp_world *world, const double lower[3], const double upper[3],
+                    rp_rigid_def *def)
+{
+    rp_shape *shape;
+    CHECK_OK(rp_shape_box(lower, upper, &shape));
+    def->shape = shape;
+    CHECK_OK(rp_world_add_rigid(world, def, NULL));
+    rp_shape_release(shape);
+}
+
+static void run(rp_world *world, int frames)
+{
+    for (int frame = 0; frame < frames; frame++) {
+        CHECK_OK(rp_world_run_frame(world));
+    }
+}
+
+// At 0, 22.5 and 45 degrees against the axes. A pyramid instead of a cone slides 1.41 times as far.
+static void a_block_slides_alike_in_all_directions(void)
+{
+    double way[3];
+    for (int i = 0; i < 3; i++) {
+        rp_world *world = make_world(down, 0.3);
+        rp_rigid_def def = rp_default_rigid_def();
+        rp_rigid_state s;
+        const double lower[3] = {-0.1, 0.0, -0.1}, upper[3] = {0.1, 0.1, 0.1}, v = 1.5;
+        def.density = 2000.0;
+        def.friction = 0.3;
+        def.velocity[0] = v * cos(22.5 * i * DEGREE);
+        def.velocity[2] = v * sin(22.5 * i * DEGREE);
+        CHECK_HELPER(add_box(world, lower, upper, &def));
+        CHECK_HELPER(run(world, 30));
+        rp_world_rigid(world, 0, &s);
+        way[i] = hypot(s.pose.position[0], s.pose.position[2]);
+        check_context("direction %d", i);
+        CHECK_NEAR(s.velocity[0], 0.0, 1e-6);
+        CHECK_NEAR(atan2(s.pose.position[2], s.pose.position[0]), 22.5 * i * DEGREE, 1e-3);
+        CHECK_NEAR(s.pose.position[1], 0.05, 1e-4);
+        // less what the last velocity of each step leaves out: half a step of 2 ms
+        CHECK_NEAR(way[i], 0.5 * v * v / (0.3 * g) - 0.001 * v, 0.002 * way[i]);
+        rp_world_destroy(world);
+    }
+    CHECK_NEAR(way[1], way[0], 0.005 * way[0]);
+    CHECK_NEAR(way[2], way[0], 0.005 * way[0]);
+}
+
+// 30 degrees and 0.3: 2.3563 m/s^2. Below the angle of friction it stays.
+static void a_block_on_an_incline_does_as_coulomb_says(void)
+{
+    for (int i = 0; i < 4; i++) {
+        const double slope = (i < 3 ? 30.0 : 16.0) * DEGREE, turn = 30.0 * i * DEGREE;
+        const double gravity[3] = {g * sin(slope) * cos(turn), -g * cos(slope),
+                                   g * sin(slope) * sin(turn)};
+        rp_world *world = make_world(gravity, 0.3);
+        rp_rigid_def def = rp_default_rigid_def();
+        rp_rigid_state s;
+        const double lower[3] = {-0.1, 0.0, -0.07}, upper[3] = {0.1, 0.08, 0.07};
+        def.density = 2000.0;
+        def.friction = 0.3;
+        CHECK_HELPER(add_box(world, lower, upper, &def));
+        CHECK_HELPER(run(world, 25));
+        rp_world_rigid(world, 0, &s);
+        const double speed = hypot(s.velocity[0], s.velocity[2]);
+        check_context("round %d", i);
+        if (i < 3) {
+            CHECK_NEAR(speed / 0.5, 2.3563, 0.005 * 2.3563);
+        } else {
+            CHECK_NEAR(speed, 0.0, 1e-6);
+        }
+        rp_world_destroy(world);
+    }
+}
+
+// 5/7 of g sin(slope): a ball that rolls without sliding, on points of its surface. A polyhedron
+// would stumble.
+static void a_ball_rolls_as_if_it_was_round(void)
+{
+    const double slope = 15.0 * DEGREE, gravity[3] = {g * sin(slope), -g * cos(slope), 0.0};
+    rp_world *world = make_world(gravity, 0.5);
+    rp_rigid_def def = rp_default_rigid_def();
+    rp_rigid_state s;
+    rp_shape *ball;
+    const double at[3] = {0.0, 0.1, 0.0};
+    CHECK_OK(rp_shape_sphere(at, 0.1, &ball));
+    def.shape = ball;
+    def.density = 1000.0;
+    CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+    rp_shape_release(ball);
+    CHECK_HELPER(run(world, 50));
+    rp_world_rigid(world, 0, &s);
+    CHECK_NEAR(s.velocity[0], 5.0 / 7 * g * sin(slope), 0.005 * 5.0 / 7 * g * sin(slope));
+    CHECK_NEAR(s.spin[2], -s.velocity[0] / 0.1, 0.01 * s.velocity[0] / 0.1);
+    CHECK_NEAR(s.pose.position[1], 0.1, 1e-4);
+    rp_world_destroy(world);
+}
+
+// The height that a ball comes back to is e^2 of that from which it fell, and never more.
+static void a_ball_bounces_by_its_restitution(void)
+{
+    for (int i = 0; i < 4; i++) {
+        const double e = i / 3.0;
+        rp_world *world = make_world(down, 0.5);
+        rp_rigid_def def = rp_default_rigid_def();
+        rp_rigid_state s;
+        rp_shape *ball;
+        const double at[3] = {0.0, 1.0, 0.0};
+        CHECK_OK(rp_shape_sphere(at, 0.1, &ball));
+        def.shape = ball;
+        def.density = 1000.0;
+        def.restitution = e;
+        CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+        rp_shape_release(ball);
+        double peak = 0.0;
+        for (int frame = 0; frame < 50; frame++) {
+            CHECK_HELPER(run(world, 1));
+            rp_world_rigid(world, 0, &s);
+            peak = frame > 24 ? fmax(peak, s.pose.position[1]) : peak;
+        }
+        check_context("restitution %g", e);
+        CHECK_NEAR(peak - 0.1, e * e * 0.9, 0.003);
+        CHECK(peak - 0.1 < e * e * 0.9 * 1.001 + 1e-4);
+        rp_world_destroy(world);
+    }
+}
+
+// Two boxes, a frame with a hole and a wedge of triangles fly at each other in empty space:
+// momentum and angular momentum stay, and energy never grows.
+static void bodies_that_hit_each_other_keep_their_momentum(void)
+{
+    rp_world *world = make_world(nowhere, -1.0);
+    rp_rigid_def def = rp_default_rigid_def();
+    const double a[2][3] = {{-0.5, -0.1, -0.1}, {-0.3, 0.1, 0.1}};
+    const double b[2][3] = {{0.3, -0.05, -0.2}, {0.5, 0.25, 0.1}};
+    def.density = 1000.0;
+    def.restitution = 0.6;
+    def.velocity[0] = 2.0;
+    def.spin[2] = 5.0;
+    CHECK_HELPER(add_box(world, a[0], a[1], &def));
+    def.density = 300.0;
+    def.velocity[0] = -2.0;
+    def.spin[0] = 3.0;
+    CHECK_HELPER(add_box(world, b[0], b[1], &def));
+    rp_shape *outer, *inner, *frame;
+    const double c[2][3] = {{-0.2, 0.5, -0.2}, {0.2, 0.9, 0.2}};
+    const double d[2][3] = {{-0.1, 0.6, -0.3}, {0.1, 0.8, 0.3}};
+    CHECK_OK(rp_shape_box(c[0], c[1], &outer));
+    CHECK_OK(rp_shape_box(d[0], d[1], &inner));
+    CHECK_OK(rp_shape_subtract(outer, &inner, 1, &frame));
+    def.shape = frame;
+    def.velocity[0] = 0.0;
+    def.velocity[1] = -2.5;
+    CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+    rp_shape_release(outer);
+    rp_shape_release(inner);
+    rp_shape_release(frame);
+    const double vertex[4][3] = {
+        {-0.2, -0.9, -0.2}, {0.2, -0.9, -0.2}, {0.0, -0.5, -0.2}, {0.0, -0.7, 0.2}};
+    const int32_t triangle[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
+    rp_mesh_def mesh = rp_default_mesh_def();
+    rp_shape *wedge;
+    mesh.vertices = &vertex[0][0];
+    mesh.triangles = &triangle[0][0];
+    mesh.vertex_count = mesh.triangle_count = 4;
+    mesh.resolution = 0.02;
+    CHECK_OK(rp_shape_mesh(&mesh, &wedge));
+    def.shape = wedge;
+    def.velocity[1] = 3.0;
+    CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+    rp_shape_release(wedge);
+
+    double start[3] = {0}, energy = INFINITY, first = 0.0, size = 0.0;
+    int hits = 0;
+    for (int step = 0; step < 300; step++) {
+        double sum[3] = {0}, now = 0.0;
+        for (int i = 0; i < 4; i++) {
+            rp_rigid_state s;
+            rp_world_rigid(world, i, &s);
+            now += s.kinetic;
+            for (int k = 0; k < 3; k++) {
+                sum[k] += s.mass * s.velocity[k];
+                size += step == 0 ? fabs(s.mass * s.velocity[k]) : 0.0;
+            }
+        }
+        if (step == 0) {
+            memcpy(start, sum, sizeof start);
+            first = now;
+        }
+        check_context("step %d", step);
+        hits += now < 0.999 * energy && step > 0;
+        // mending turns a body a little, with the angular momentum that it has
+        CHECK(now < energy + 1e-5 * first);
+        for (int k = 0; k < 3; k++) {
+            CHECK_NEAR(sum[k], start[k], 1e-12 * size);
+        }
+        energy = now;
+        CHECK_OK(rp_world_step(world));
+    }
+    CHECK(hits >= 3);
+    rp_world_destroy(world);
+}
+
+static void make_stack(int bricks, rp_world **out)
+{
+    *out = make_world(down, 0.5);
+    for (int i = 0; i < bricks; i++) {
+        rp_rigid_def def = rp_default_rigid_def();
+        const double lower[3] = {-0.1, 0.1 * i, -0.05}, upper[3] = {0.1, 0.1 * i + 0.1, 0.05};
+        def.density = 2000.0;
+        CHECK_HELPER(add_box(*out, lower, upper, &def));
+    }
+}
+
+// Bricks whose edges lie on each other, where it is anybody's guess which face an edge is on. The
+// weight of all above is on each of them. (Ten of them for 5 s: `make check-all`.)
+static void bricks_stand_on_each_other(void)
+{
+    const bool all = getenv("REPOSE_LONG_TESTS") != NULL;
+    const int bricks = all ? 10 : 4;
+    rp_world *world;
+    CHECK_HELPER(make_stack(bricks, &world));
+    CHECK_HELPER(run(world, all ? 250 : 25));
+    for (int i = 0; i < bricks; i++) {
+        rp_rigid_state s;
+        rp_world_rigid(world, i, &s);
+        check_context("brick %d", i);
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(s.velocity[a], 0.0, 1e-4);
+            CHECK_NEAR(s.pose.position[a], a == 1 ? 0.1 * i + 0.05 : 0.0, 2e-4);
+        }
+        CHECK_NEAR(s.force[1], s.mass * g, 0.01 * s.mass * g);
+    }
+    rp_collider_load floor;
+    rp_world_collider_load(world, 0, &floor);
+    CHECK_NEAR(floor.force[1], -bricks * 4.0 * g, 0.01 * bricks * 4.0 * g);
+    rp_world_destroy(world);
+}
+
+// What bumps did is state: a stack that is saved while it settles goes on with the same bits.
+static void a_stack_goes_on_where_it_was_saved(void)
+{
+    rp_world *world, *other;
+    void *middle, *one, *two;
+    size_t sizes[3];
+    CHECK_HELPER(make_stack(3, &world));
+    for (int step = 0; step < 27; step++) {
+        CHECK_OK(rp_world_step(world));
+    }
+    CHECK_OK(rp_world_save(world, &middle, &sizes[0]));
+    CHECK_HELPER(make_stack(3, &other));
+    CHECK_OK(rp_world_restore(other, middle, sizes[0]));
+    for (int step = 0; step < 20; step++) {
+        CHECK_OK(rp_world_step(world));
+        CHECK_OK(rp_world_step(other));
+    }
+    CHECK_OK(rp_world_save(world, &one, &sizes[1]));
+    CHECK_OK(rp_world_save(other, &two, &sizes[2]));
+    CHECK(sizes[1] == sizes[2] && memcmp(one, two, sizes[1]) == 0);
+    rp_state_free(middle);
+    rp_state_free(one);
+    rp_state_free(two);
+    rp_world_destroy(world);
+    rp_world_destroy(other);
+}
+
+static void bodies_that_start_in_each_other_are_refused(void)
+{
+    for (int i = 0; i < 3; i++) {
+        rp_world *world = make_world(down, 0.5);
+        rp_rigid_def def = rp_default_rigid_def();
+        double lower[3] = {-0.1, 0.5, -0.1}, upper[3] = {0.1, 0.7, 0.1};
+        def.density = 1000.0;
+        def.name = "one";
+        CHECK_HELPER(add_box(world, lower, upper, &def));
+        const double shift = i == 0 ? 0.15 : i == 1 ? -0.55 : 0.2;
+        for (int a = 0; a < 3; a++) {
+            lower[a] += a == 1 ? shift : 0.0;
+            upper[a] += a == 1 ? shift : 0.0;
+        }
+        def.name = "two";
+        CHECK_HELPER(add_box(world, lower, upper, &def));
+        check_context("round %d", i);
+        if (i == 0) {
+            CHECK_ERROR(rp_world_prepare(world), RP_ERR_ARGUMENT,
+                        "rigid 'one' and rigid 'two' lie in each other at the start");
+        } else if (i == 1) {
+            CHECK_ERROR(rp_world_prepare(world), RP_ERR_ARGUMENT,
+                        "rigid 'two' and collider '0' lie in each other at the start");
+        } else {
+            CHECK_OK(rp_world_prepare(world)); // one stands on the other
+        }
+        rp_world_destroy(world);
+    }
+}
+
+TEST_MAIN(TEST(a_block_slides_alike_in_all_directions),
+          TEST(a_block_on_an_incline_does_as_coulomb_says), TEST(a_ball_rolls_as_if_it_was_round),
+          TEST(a_ball_bounces_by_its_restitution),
+          TEST(bodies_that_hit_each_other_keep_their_momentum), TEST(bricks_stand_on_each_other),
+          TEST(a_stack_goes_on_where_it_was_saved),
+          TEST(bodies_that_start_in_each_other_are_refused))
