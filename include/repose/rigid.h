@@ -37,6 +37,33 @@ RP_API rp_rigid_def rp_default_rigid_def(void);
 /// @param[out] collider its number among colliders; may be NULL
 RP_API rp_result rp_world_add_rigid(rp_world *world, const rp_rigid_def *def, int *collider);
 
+typedef enum rp_joint_kind {
+    RP_JOINT_FIXED,  ///< as if they were one
+    RP_JOINT_HINGE,  ///< turns about an axis
+    RP_JOINT_SLIDER, ///< slides along an axis
+} rp_joint_kind;
+
+/// Holds two colliders together, of which one at least is a rigid body. They do not touch each
+/// other.
+typedef struct rp_joint_def {
+    rp_joint_kind kind;
+    int a, b;       ///< numbers of colliders; b may be -1: the world
+    double at[3];   ///< where it is at the start [m]
+    double axis[3]; ///< of a hinge or slider, of any length but 0; in 2D a hinge has (0, 0, 1)
+    double low,
+        high;     ///< how far a may turn or slide against b, from how it is at the start [rad], [m]
+    bool driven;  ///< has a motor
+    double speed; ///< that the motor wants, of a against b [rad/s], [m/s]
+    rp_vector_of_time speed_of_time; ///< instead of the constant; the first number counts
+    double strength; ///< of the motor, most torque or force [N m], [N]; 2D: per metre
+    uint32_t cookie;
+} rp_joint_def;
+
+/// A fixed one, to the world; without ends and motor.
+RP_API rp_joint_def rp_default_joint_def(void);
+/// After both that it joins.
+RP_API rp_result rp_world_add_joint(rp_world *world, const rp_joint_def *def);
+
 RP_API int rp_world_rigids(const rp_world *world);
 
 /// A rigid body as it is.

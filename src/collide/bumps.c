@@ -709,52 +709,36 @@ void rp_bumps_end(const rp_bumps *bumps, const rp_bumping *m, rp_echo *echo)
     }
 }
 
-void rp_bumps_mend(const rp_bumps *bumps, const rp_bumping *m)
+static const double ALLOWED = 1e-3; // of the spacing, that a bump may be too deep
+
+bool rp_bumps_need_mending(const rp_bumps *bumps, const rp_bumping *m)
 {
-    enum { ROUNDS = 20 };
-    static const double SHARE = 0.2, ALLOWED = 1e-3; // of what is too deep; of the spacing
-    rp_bump *p = bumps->buffer.data;
+    const rp_bump *p = bumps->buffer.data;
     bool any = false;
     for (int32_t i = 0; i < bumps->count; i++) {
         any = any || p[i].gap < -ALLOWED * m->skin[p[i].owner].spacing;
     }
-    if (!any) {
-        return;
-    }
-    // bodies stand in with velocities that only mend
-    double kept[256][2][3];
-    for (int c = 0; c < m->colliders; c++) {
-        rp_body *b = &m->body[c];
-        memcpy(kept[c][0], b->velocity, sizeof b->velocity);
-        memcpy(kept[c][1], b->spin, sizeof b->spin);
-        memset(b->velocity, 0, sizeof b->velocity);
-        memset(b->spin, 0, sizeof b->spin);
-    }
+    return any;
+}
+
+void rp_bumps_mend(const rp_bumps *bumps, const rp_bumping *m, bool first)
+{
+    static const double SHARE = 0.2; // of what is too deep, in a step
+    rp_bump *p = bumps->buffer.data;
     for (int32_t i = 0; i < bumps->count; i++) {
-        p[i].push = 0.0;
-    }
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int32_t i = 0; i < bumps->count; i++) {
-            const double allowed = ALLOWED * m->skin[p[i].owner].spacing;
-            // what is apart must stay so
-            const double wanted =
-                p[i].gap < 0.0 ? SHARE * fmax(0.0, -p[i].gap - allowed) / m->dt : -p[i].gap / m->dt;
-            double u[3], change[3];
-            between(&p[i], m, u);
-            const double more = fmax(-p[i].push, (wanted - dot(u, p[i].normal)) / p[i].answer[0]);
-            p[i].push += more;
-            for (int k = 0; k < 3; k++) {
-                change[k] = more * p[i].normal[k];
-            }
-            push(&m->body[p[i].a], p[i].arm[0], change, 1.0);
-            push(&m->body[p[i].b], p[i].arm[1], change, -1.0);
+        const double allowed = ALLOWED * m->skin[p[i].owner].spacing;
+        // what is apart must stay so
+        const double wanted =
+            p[i].gap < 0.0 ? SHARE * fmax(0.0, -p[i].gap - allowed) / m->dt : -p[i].gap / m->dt;
+        double u[3], change[3];
+        p[i].push = first ? 0.0 : p[i].push;
+        between(&p[i], m, u);
+        const double more = fmax(-p[i].push, (wanted - dot(u, p[i].normal)) / p[i].answer[0]);
+        p[i].push += more;
+        for (int k = 0; k < 3; k++) {
+            change[k] = more * p[i].normal[k];
         }
-    }
-    for (int c = 0; c < m->colliders; c++) {
-        rp_body *b = &m->body[c];
-        memcpy(b->mend[0], b->velocity, sizeof b->velocity);
-        memcpy(b->mend[1], b->spin, sizeof b->spin);
-        memcpy(b->velocity, kept[c][0], sizeof b->velocity);
-        memcpy(b->spin, kept[c][1], sizeof b->spin);
+        push(&m->body[p[i].a], p[i].arm[0], change, 1.0);
+        push(&m->body[p[i].b], p[i].arm[1], change, -1.0);
     }
 }

@@ -87,5 +87,7 @@ void rp_bumps_warm(rp_bumps *bumps, const rp_bumping *m);
 double rp_bumps_sweep(rp_bumps *bumps, const rp_bumping *m);
 // What they did goes to `given` of all bodies, and to echoes, of which there is room for as many.
 void rp_bumps_end(const rp_bumps *bumps, const rp_bumping *m, rp_echo *echo);
-// Velocities without momentum that move apart what is too deep: body->mend.
-void rp_bumps_mend(const rp_bumps *bumps, const rp_bumping *m);
+bool rp_bumps_need_mending(const rp_bumps *bumps, const rp_bumping *m);
+// One round of moving apart what is too deep, by velocities that are not kept; after
+// rp_bumps_end().
+void rp_bumps_mend(const rp_bumps *bumps, const rp_bumping *m, bool first);

@@ -43,6 +43,12 @@ static int bits_of(const uint64_t near[4])
            __builtin_popcountll(near[2]) + __builtin_popcountll(near[3]);
 }
 
+static bool are_joined(const void *context, int a, int b)
+{
+    const rp_company *company = context;
+    return rp_links_join(company->link, company->links, a, b);
+}
+
 rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *collider,
                          int colliders, rp_body *body, double dt, const rp_grid *grid, int threads,
                          rp_scratch *scratch)
@@ -61,6 +67,8 @@ rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *c
                               .skin = company->skin,
                               .temper = company->temper,
                               .dim = grid->layout.dim,
+                              .apart = are_joined,
+                              .context = company,
                               .dt = dt,
                               .gravity = company->gravity,
                               .slow = -4.0 * company->rest};
@@ -520,14 +528,45 @@ static double solve_bumps(const rp_rigids *r)
         fastest = fmax(fastest, fabs(v[0]) + fabs(v[1]) + fabs(v[2]));
     }
     const double small = MEETING * (r->company->rest + 0.01 * fastest);
-    for (int sweep = 0; sweep < MEETINGS && bumps->count > 0; sweep++) {
-        const double changed = rp_bumps_sweep(bumps, &r->meeting);
+    for (int sweep = 0; sweep < MEETINGS && bumps->count + r->company->links > 0; sweep++) {
+        const double changed =
+            fmax(rp_bumps_sweep(bumps, &r->meeting),
+                 rp_links_sweep(r->company->link, r->company->links, &r->meeting));
         first = sweep == 0 ? changed : first;
         if (!(changed > small)) {
             break;
         }
     }
     return first > 10.0 * small ? first : 0.0;
+}
+
+// Move back what is too deep or has drifted apart, by velocities that are found as others are, but
+// not kept.
+static void mend(const rp_rigids *r)
+{
+    enum { ROUNDS = 20 };
+    rp_company *company = r->company;
+    rp_body *body = r->meeting.body;
+    if (!rp_bumps_need_mending(&company->bumps, &r->meeting) && company->links == 0) {
+        return;
+    }
+    double kept[256][2][3];
+    for (int c = 0; c < r->colliders; c++) {
+        memcpy(kept[c][0], body[c].velocity, sizeof kept[c][0]);
+        memcpy(kept[c][1], body[c].spin, sizeof kept[c][1]);
+        memset(body[c].velocity, 0, sizeof kept[c][0]);
+        memset(body[c].spin, 0, sizeof kept[c][1]);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        rp_bumps_mend(&company->bumps, &r->meeting, round == 0);
+        rp_links_mend(company->link, company->links, &r->meeting);
+    }
+    for (int c = 0; c < r->colliders; c++) {
+        memcpy(body[c].mend[0], body[c].velocity, sizeof kept[c][0]);
+        memcpy(body[c].mend[1], body[c].spin, sizeof kept[c][1]);
+        memcpy(body[c].velocity, kept[c][0], sizeof kept[c][0]);
+        memcpy(body[c].spin, kept[c][1], sizeof kept[c][1]);
+    }
 }
 
 void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rubbed)
@@ -541,7 +580,9 @@ void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rub
     rp_parallel_for(threads, r->pages, 4, grip_page, &s);
     const bool shared = list_own(r);
     const int64_t own = r->own_first[r->colliders];
+    rp_links_begin(company->link, company->links, &r->meeting, company->link_state);
     rp_bumps_warm(&company->bumps, &r->meeting);
+    rp_links_warm(company->link, company->links, &r->meeting);
     // what depends on no other body is done after one sweep
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double changed = 0.0;
@@ -551,7 +592,7 @@ void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rub
             }
         }
         const double met = solve_bumps(r);
-        const bool alone = company->bumps.count == 0;
+        const bool alone = company->bumps.count + company->links == 0;
         if ((!shared && (alone || own == 0)) || (!(changed > TOGETHER) && met == 0.0)) {
             break;
         }
@@ -559,5 +600,6 @@ void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rub
     hand_out(&s, rubbed);
     rp_bumps_end(&company->bumps, &r->meeting, company->echo.data);
     company->echoes = company->bumps.count;
-    rp_bumps_mend(&company->bumps, &r->meeting);
+    rp_links_end(company->link, company->links, &r->meeting, company->link_state);
+    mend(r);
 }

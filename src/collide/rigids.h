@@ -16,6 +16,7 @@
 #include "collide/body.h"
 #include "collide/bumps.h"
 #include "collide/contact.h"
+#include "collide/joints.h"
 
 // What a free body asks of a node, and gets.
 typedef struct rp_grip {
@@ -33,6 +34,8 @@ typedef struct rp_grip {
     bool inside;        // the node is not outside of the body
 } rp_grip;
 
+enum { RP_JOINT_LIMIT = 128 };
+
 // What a world keeps of its free bodies, besides bodies: how all colliders meet them.
 typedef struct rp_company {
     rp_skin skin[256]; // of each collider
@@ -41,6 +44,9 @@ typedef struct rp_company {
     rp_bumps bumps;
     rp_buffer echo; // rp_echo: state
     rp_local echoes;
+    rp_link link[RP_JOINT_LIMIT];
+    rp_link_state link_state[RP_JOINT_LIMIT]; // state
+    int links;
     double gravity[3]; // [m/s^2]
     double rest;       // velocity that gravity gives in a step [m/s]
 } rp_company;

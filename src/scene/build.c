@@ -241,6 +241,51 @@ static rp_result add_rigid(rp_world *world, const scene_call *r)
     return rp_world_add_rigid(world, &def, NULL);
 }
 
+// The number of a collider or rigid body; -1: the world.
+static int solid_number(const rp_scene *scene, const char *name)
+{
+    int colliders = 0;
+    for (const scene_call *c = scene->first; c != NULL; c = c->next) {
+        colliders += strcmp(c->word->name, "collider") == 0;
+    }
+    const scene_call *r = name != NULL ? rp_scene_find_solid(scene, name, NULL) : NULL;
+    return r == NULL ? -1 : r->index + (strcmp(r->word->name, "rigid") == 0 ? colliders : 0);
+}
+
+// What the script says in degrees.
+static rp_result speed_in_radians(void *context, double t, double out[3])
+{
+    const scene_call *r = context;
+    const rp_vector_of_time f = rp_scene_vector_of_time(r, "speed");
+    const rp_result result = f.call(f.context, t, out);
+    out[0] *= rp_call_choice(r, "kind") == RP_JOINT_HINGE ? DEGREE : 1.0;
+    return result;
+}
+
+static rp_result add_joint(rp_world *world, const rp_scene *scene, const scene_call *r)
+{
+    rp_joint_def def = rp_default_joint_def();
+    const scene_value *range = rp_call_value(r, "range"), *speed = rp_call_value(r, "speed");
+    def.kind = (rp_joint_kind)rp_call_choice(r, "kind");
+    const double unit = def.kind == RP_JOINT_HINGE ? DEGREE : 1.0;
+    def.a = solid_number(scene, rp_call_text(r, "a"));
+    def.b = solid_number(scene, rp_call_text(r, "b"));
+    memcpy(def.at, rp_call_vector(r, "at"), sizeof def.at);
+    memcpy(def.axis, rp_call_vector(r, "axis"), sizeof def.axis);
+    if (range->kind != 0) {
+        def.low = unit * number_or(range->call, "min", -INFINITY);
+        def.high = unit * number_or(range->call, "max", INFINITY);
+    }
+    def.driven = speed->kind != 0;
+    if (speed->kind == TAKES_FUNCTION) {
+        def.speed_of_time = (rp_vector_of_time){speed_in_radians, (void *)(uintptr_t)r};
+    } else if (speed->kind != 0) {
+        def.speed = unit * speed->number;
+    }
+    def.strength = number_or(r, "strength", INFINITY);
+    return rp_world_add_joint(world, &def);
+}
+
 static rp_result add_emitter(rp_world *world, const rp_scene *scene, const scene_call *r,
                              const rp_material *materials)
 {
@@ -346,6 +391,9 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
     if (strcmp(r->word->name, "rigid") == 0) {
         return add_rigid(world, r);
     }
+    if (strcmp(r->word->name, "joint") == 0) {
+        return add_joint(world, scene, r);
+    }
     if (strcmp(r->word->name, "emitter") == 0) {
         return add_emitter(world, scene, r, materials);
     }
@@ -363,7 +411,9 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
 
 static int turn_of(const scene_call *r)
 {
-    return strcmp(r->word->name, "particles") == 0 ? 2 : strcmp(r->word->name, "rigid") == 0;
+    const bool rigid = strcmp(r->word->name, "rigid") == 0;
+    const bool joint = strcmp(r->word->name, "joint") == 0;
+    return strcmp(r->word->name, "particles") == 0 ? 3 : joint ? 2 : rigid;
 }
 
 rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, rp_world **out)
@@ -387,8 +437,8 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     rp_result result = rp_world_create(&w, &world);
     result = result == RP_OK ? name_bodies(world, scene) : result;
     // particles last: what they are made of and what they must not lie in comes first; rigid bodies
-    // after colliders, so that these are numbered as the scene says them
-    for (int turn = 0; turn < 3; turn++) {
+    // after colliders, so that these are numbered as the scene says them, and joints after both
+    for (int turn = 0; turn < 4; turn++) {
         for (const scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
             if (turn_of(r) == turn) {
                 at = r;

@@ -216,6 +216,41 @@ static rp_result check_rigid(rp_scene *scene, scene_call *r)
     return check_turning(scene, r, "spin", rp_call_value(r, "spin"));
 }
 
+static rp_result check_joint(rp_scene *scene, scene_call *r)
+{
+    static const char *const sides[] = {"a", "b"};
+    bool rigid = false;
+    for (int k = 0; k < 2; k++) {
+        const char *name = rp_call_text(r, sides[k]);
+        const scene_call *solid = name != NULL ? rp_scene_find_solid(scene, name, NULL) : NULL;
+        if (name != NULL && solid == NULL) {
+            return rp_call_fail(scene, r, sides[k],
+                                "want the name of a rigid body or a collider, got '%s'", name);
+        }
+        rigid = rigid || (solid != NULL && strcmp(solid->word->name, "rigid") == 0);
+    }
+    if (!rigid) {
+        return rp_call_fail(scene, r, NULL, "want a rigid body on one side, got none");
+    }
+    const char *a = rp_call_text(r, "a"), *b = rp_call_text(r, "b");
+    if (b != NULL && strcmp(a, b) == 0) {
+        return rp_call_fail(scene, r, "b", "want another than a, got '%s' twice", b);
+    }
+    if (rp_is_zero(rp_call_vector(r, "axis"))) {
+        return rp_call_fail(scene, r, "axis", "want a vector that is not 0, got 0");
+    }
+    const bool fixed = rp_call_choice(r, "kind") == RP_JOINT_FIXED;
+    if (fixed && (rp_call_value(r, "range")->kind != 0 || rp_call_value(r, "speed")->kind != 0)) {
+        return rp_call_fail(scene, r, "kind",
+                            "want \"hinge\" or \"slider\" with a range or a speed, got \"fixed\"");
+    }
+    if (rp_call_value(r, "strength")->kind != 0 && rp_call_value(r, "speed")->kind == 0) {
+        return rp_call_fail(scene, r, "strength", "want none without speed, got %g",
+                            rp_call_number(r, "strength"));
+    }
+    return RP_OK;
+}
+
 const scene_call *rp_scene_find_solid(const rp_scene *scene, const char *name,
                                       const scene_call *before)
 {
@@ -365,7 +400,7 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
     } checks[] = {
         {"material.sand", check_sand}, {"particles", check_particles}, {"collider", check_collider},
         {"emitter", check_emitter},    {"camera", check_camera},       {"domain", check_domain},
-        {"probe", check_probe},        {"rigid", check_rigid},
+        {"probe", check_probe},        {"rigid", check_rigid},         {"joint", check_joint},
     };
     if (call->word->kind == WORD_SHAPE) {
         return rp_scene_make_shape(scene, call);

@@ -80,9 +80,11 @@ static int make_call(lua_State *L)
         if (lua_gettop(L) == 0) {
             lua_pushnil(L);
         }
-        const bool three = (key_of(c->function)->takes & TAKES_VECTOR3) != 0;
-        rp_read_returned_vector(L, 1, three ? 3 : c->function->scene->dimension, "result",
-                                c->vector);
+        const unsigned takes = key_of(c->function)->takes;
+        const int numbers = (takes & TAKES_VECTOR3) != 0  ? 3
+                            : (takes & TAKES_NUMBER) != 0 ? 1
+                                                          : c->function->scene->dimension;
+        rp_read_returned_vector(L, 1, numbers, "result", c->vector);
     }
     return 0;
 }

@@ -359,6 +359,29 @@ static const scene_key rigid_keys[] = {
      .sentence = "Of a solid one in pictures: red, green and blue, each 0 to 1 as in sRGB."},
 };
 
+static const scene_key range_keys[] = {
+    {"min", TAKES_NUMBER, "degrees or m", ANY, .absent = "without end", .sentence = "The lower end, 0 or less."},
+    {"max", TAKES_NUMBER, "degrees or m", ANY, .absent = "without end", .sentence = "The upper end, 0 or more."},
+};
+static const scene_word range_form = {"range", WORD_FORM, KEYS(range_keys)};
+
+static const scene_key joint_keys[] = {
+    {"kind", TAKES_CHOICE, .choices = CHOICES("fixed", "hinge", "slider"), .otherwise = "\"fixed\"",
+     .sentence = "As if they were one; turns about an axis; slides along an axis."},
+    {"a", TAKES_STRING, .sentence = "Name of a rigid body, or of a collider if `b` is a rigid body."},
+    {"b", TAKES_STRING, .absent = "the world", .sentence = "What `a` is joined to: the name of a rigid body or a collider."},
+    {"at", TAKES_VECTOR, "m", ANY, .sentence = "Where it is at the start."},
+    {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
+     .sentence = "Of a hinge or a slider, of any length but 0. In 2D a hinge has the default, and a slider one in the plane."},
+    {"range", TAKES_TABLE, .form = &range_form, .absent = "without end",
+     .sentence = "How far `a` may turn or slide against `b`, from how it is at the start: degrees of a hinge, metres of a slider."},
+    {"speed", TAKES_NUMBER | TAKES_FUNCTION, "degrees/s or m/s", ANY, .arguments = "t", .absent = "no motor",
+     .sentence = "A motor turns or slides `a` against `b`, this fast; a function of the time returns a number. 0 is a brake."},
+    {"strength", TAKES_NUMBER, "N m or N", POSITIVE, .absent = "as much as it takes",
+     .sentence = "The most torque or force that the motor has. In 2D per metre."},
+    {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages; at most 63 bytes."},
+};
+
 static const scene_key emitter_keys[] = {
     {"material", TAKES_MATERIAL, .sentence = "What it pours."},
     {"shape", TAKES_SHAPE,
@@ -598,6 +621,14 @@ static const char rigid_example[] =
     "    velocity = {0, -2, 0}, spin = { axis = {1, 0, 0}, rate = 360 },   -- one turn a second\n"
     "}\n" GROUND;
 
+static const char joint_example[] =
+    "scene { dx = 0.02, frames = 48 }\n"
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.6, 0.12, 0.3} } }\n"
+    "rigid { name = \"wheel\", shape = cylinder { base = {0.15, 0.22, 0.1}, axis = {0, 0, 1}, radius = 0.1, height = 0.1 }, density = 800 }\n"
+    "rigid { name = \"fork\", shape = box { min = {0.11, 0.34, 0.1}, max = {0.19, 0.42, 0.2} }, density = 500 }\n"
+    "joint { kind = \"hinge\", a = \"wheel\", b = \"fork\", at = {0.15, 0.22, 0.15}, speed = -180, strength = 5 }\n"
+    "joint { kind = \"slider\", a = \"fork\", at = {0.15, 0.38, 0.15}, axis = {0, 1, 0} }   -- it may only rise and sink\n" GROUND;
+
 static const char sink_example[] =
     "scene { dx = 0.02, frames = 48 }\n"
     "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.2, 0.3, 0.2} } }\n"
@@ -629,6 +660,9 @@ static const scene_word fixed_words[] = {
      "Something solid that has a mass and is moved by what it runs into: gravity, particles, colliders and other bodies. "
      "It is a collider, too, numbered after those that the scene calls so.",
      KEYS(rigid_keys), rigid_example},
+    {"joint", WORD_MANY, false, "joints",
+     "Holds two rigid bodies together, or one to a collider or to the world. They do not touch each other then.",
+     KEYS(joint_keys), joint_example},
     {"emitter", WORD_MANY, false, "emitters", "Pours a material in layers one spacing thick.",
      KEYS(emitter_keys), emitter_example},
     {"sink", WORD_MANY, false, "sinks", "Where particles vanish.",

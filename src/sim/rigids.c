@@ -20,8 +20,7 @@ static rp_result check_numbers(const char *name, const double x[3], int dim)
 {
     for (int a = 0; a < dim; a++) {
         if (!isfinite(x[a])) {
-            return rp_fail(RP_ERR_ARGUMENT, "rigid.%s[%d]: want a finite number, got %g", name, a,
-                           x[a]);
+            return rp_fail(RP_ERR_ARGUMENT, "%s[%d]: want a finite number, got %g", name, a, x[a]);
         }
     }
     return RP_OK;
@@ -50,10 +49,10 @@ static rp_result check_def(const rp_world *world, const rp_rigid_def *def)
     if (!(def->restitution >= 0.0 && def->restitution <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "rigid.restitution: want 0 to 1, got %g", def->restitution);
     }
-    RP_TRY(check_numbers("velocity", def->velocity, dim));
-    RP_TRY(check_numbers("spin", def->spin, 3));
-    RP_TRY(check_numbers("force", def->force, dim));
-    RP_TRY(check_numbers("torque", def->torque, 3));
+    RP_TRY(check_numbers("rigid.velocity", def->velocity, dim));
+    RP_TRY(check_numbers("rigid.spin", def->spin, 3));
+    RP_TRY(check_numbers("rigid.force", def->force, dim));
+    RP_TRY(check_numbers("rigid.torque", def->torque, 3));
     for (int i = 0; i < world->colliders && def->name != NULL; i++) {
         if (strcmp(world->collider[i].name, def->name) == 0) {
             return rp_fail(RP_ERR_ARGUMENT,
@@ -159,6 +158,107 @@ rp_result rp_world_add_rigid(rp_world *world, const rp_rigid_def *def, int *coll
     return RP_OK;
 }
 
+rp_joint_def rp_default_joint_def(void)
+{
+    return (rp_joint_def){.a = -1,
+                          .b = -1,
+                          .axis = {0.0, 0.0, 1.0},
+                          .low = -INFINITY,
+                          .high = INFINITY,
+                          .strength = INFINITY,
+                          .cookie = RP_DEF_COOKIE};
+}
+
+static rp_result check_joint(const rp_world *world, const rp_joint_def *def)
+{
+    const int side[2] = {def->a, def->b};
+    bool free = false;
+    if (def->cookie != RP_DEF_COOKIE) {
+        return rp_fail(RP_ERR_ARGUMENT, "joint: start from rp_default_joint_def()");
+    }
+    if (world->company.links == RP_JOINT_LIMIT) {
+        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d joints", RP_JOINT_LIMIT);
+    }
+    if (def->kind != RP_JOINT_FIXED && def->kind != RP_JOINT_HINGE &&
+        def->kind != RP_JOINT_SLIDER) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "joint.kind: want RP_JOINT_FIXED, RP_JOINT_HINGE or RP_JOINT_SLIDER, got %d",
+                       (int)def->kind);
+    }
+    for (int k = 0; k < 2; k++) {
+        if (side[k] < (k == 0 ? 0 : -1) || side[k] >= world->colliders) {
+            return rp_fail(RP_ERR_ARGUMENT, "joint.%c: want a collider, 0 to %d%s, got %d", "ab"[k],
+                           world -> colliders - 1, k == 0 ? "" : ", or -1 for the world", side[k]);
+        }
+        free = free || (side[k] >= 0 && world->collider[side[k]].free);
+    }
+    if (!free || def->a == def->b) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "joint: want a rigid body on one side at least, and two that differ");
+    }
+    if (!(def->low <= 0.0 && def->high >= 0.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "joint.range: want it around 0, got %g to %g", def->low,
+                       def->high);
+    }
+    if (!(def->strength > 0.0) || !isfinite(def->speed)) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "joint.strength: want > 0, and a finite speed, got %g and %g", def->strength,
+                       def->speed);
+    }
+    const double *n = def->axis, length2 = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+    if (def->kind != RP_JOINT_FIXED && !(length2 > 0.0 && isfinite(length2))) {
+        return rp_fail(RP_ERR_ARGUMENT, "joint.axis: want a vector that is not 0, got 0");
+    }
+    const bool across = n[0] == 0.0 && n[1] == 0.0, within = n[2] == 0.0;
+    if (world->def.dimension == 2 &&
+        ((def->kind == RP_JOINT_HINGE && !across) || (def->kind == RP_JOINT_SLIDER && !within))) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "joint.axis: want (0, 0, 1) of a hinge and (x, y, 0) of a slider in 2D, got "
+                       "(%g, %g, %g)",
+                       n[0], n[1], n[2]);
+    }
+    return check_numbers("joint.at", def->at, world->def.dimension);
+}
+
+rp_result rp_world_add_joint(rp_world *world, const rp_joint_def *def)
+{
+    RP_TRY(check_joint(world, def));
+    RP_TRY(rp_world_move_colliders(world, 0.0));
+    const double *n = def->axis, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    static const rp_placing nowhere = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    const rp_placing *at[2] = {&world->collider[def->a].begin,
+                               def->b >= 0 ? &world->collider[def->b].begin : &nowhere};
+    rp_link *l = &world->company.link[world->company.links];
+    *l = (rp_link){.kind = def->kind,
+                   .a = def->a,
+                   .b = def->b,
+                   .low = def->low,
+                   .high = def->high,
+                   .driven = def->driven,
+                   .speed = def->speed,
+                   .strength = def->strength};
+    double axis[3] = {0.0, 0.0, 1.0}, place[3] = {0.0, 0.0, 0.0};
+    for (int a = 0; a < 3; a++) {
+        axis[a] = length > 0.0 && def->kind != RP_JOINT_FIXED ? n[a] / length : axis[a];
+        place[a] = a < world->def.dimension ? def->at[a] : 0.0;
+    }
+    for (int k = 0; k < 2; k++) {
+        rp_placing_local(at[k], place, l->place[k]);
+        rp_unrotate(at[k]->rotation, axis, l->axis[k]);
+    }
+    for (int a = 0; a < 3; a++) {
+        for (int b = 0; b < 3; b++) {
+            for (int k = 0; k < 3; k++) {
+                l->turned[a][b] += at[1]->rotation[k][a] * at[0]->rotation[k][b];
+            }
+        }
+    }
+    world->joint_speed[world->company.links] = def->speed_of_time;
+    world->company.link_state[world->company.links++] = (rp_link_state){0};
+    rp_registry_set_rows(&world->registry, "joints/state", world->company.links);
+    return RP_OK;
+}
+
 // ---- in a step ----
 
 // Bodies as they are at the start of a step.
@@ -236,7 +336,8 @@ rp_result rp_world_check_rigids(rp_world *world)
         const int a = world->rigid[i].collider;
         for (int b = 0; b < world->colliders; b++) {
             double x[3];
-            if (b == a || (world->collider[b].free && b < a)) {
+            if (b == a || (world->collider[b].free && b < a) ||
+                rp_links_join(world->company.link, world->company.links, a, b)) {
                 continue;
             }
             const double deep = rp_bumps_overlap(&m, a, b, x);
@@ -258,6 +359,18 @@ rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step)
     const int dim = world->def.dimension;
     const double *gravity = step->gravity;
     RP_TRY(make_skins(world));
+    for (int i = 0; i < world->company.links; i++) {
+        const rp_vector_of_time *f = &world->joint_speed[i];
+        double speed[3] = {0.0, 0.0, 0.0};
+        if (f->call != NULL) {
+            RP_TRY(f->call(f->context, step->begin, speed));
+            world->company.link[i].speed = speed[0];
+        }
+        if (!isfinite(world->company.link[i].speed)) {
+            return rp_fail(RP_ERR_ARGUMENT, "the speed of joint %d is not finite at t = %g s", i,
+                           step->begin);
+        }
+    }
     memcpy(world->company.gravity, gravity, sizeof world->company.gravity);
     world->company.rest = step->dt * sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] +
                                           gravity[2] * gravity[2]);

@@ -191,6 +191,8 @@ static void register_state(rp_world *world)
                           sizeof(rp_load) / sizeof(double));
     rp_registry_add_table(r, "bodies/motion", (double *)world->motion,
                           sizeof(rp_rigid_motion) / sizeof(double));
+    rp_registry_add_table(r, "joints/state", (double *)world->company.link_state,
+                          sizeof(rp_link_state) / sizeof(double));
     rp_registry_add_array(r, "bodies/echoes", &world->company.echo, &world->allocator,
                           &world->company.echoes, sizeof(rp_echo));
     rp_registry_add(r, "stats/born", &stats->born, sizeof stats->born);

@@ -107,6 +107,7 @@ struct rp_world {
     int colliders;
     rp_rigid rigid[RP_COLLIDER_LIMIT]; // some of the colliders
     int rigids;
+    rp_vector_of_time joint_speed[RP_JOINT_LIMIT];
     rp_company company; // of which echoes are state
     rp_emitter emitter[RP_EMITTER_LIMIT];
     int emitters;

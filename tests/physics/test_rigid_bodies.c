@@ -325,7 +325,128 @@ static void bodies_that_start_in_each_other_are_refused(void)
     }
 }
 
-TEST_MAIN(TEST(a_block_slides_alike_in_all_directions),
+// ---- joints ----
+
+// A rod on a hinge swings as a physical pendulum does: through the bottom with the speed of its
+// fall, and its end stays where it is.
+static void a_rod_on_a_hinge_swings(void)
+{
+    rp_world *world = make_world(down, -1.0);
+    rp_rigid_def def = rp_default_rigid_def();
+    rp_joint_def joint = rp_default_joint_def();
+    const double lower[3] = {0.0, -0.05, -0.05}, upper[3] = {0.5, 0.05, 0.05};
+    def.density = 1000.0;
+    CHECK_HELPER(add_box(world, lower, upper, &def));
+    joint.kind = RP_JOINT_HINGE;
+    joint.a = 0;
+    CHECK_OK(rp_world_add_joint(world, &joint));
+    rp_rigid_state s;
+    rp_world_rigid(world, 0, &s);
+    const double about = s.inertia[2][2] + s.mass * 0.0625;
+    const double fastest = sqrt(2.0 * s.mass * g * 0.25 / about);
+    double most = 0.0, off = 0.0;
+    for (int step = 0; step < 1000; step++) {
+        CHECK_OK(rp_world_step(world));
+        rp_world_rigid(world, 0, &s);
+        most = fmax(most, fabs(s.spin[2]));
+        const double *q = s.pose.rotation;
+        // the end of the rod is half its length before its middle
+        off = fmax(off, fabs(s.pose.position[0] - 0.25 * (1.0 - 2.0 * q[2] * q[2])));
+        off = fmax(off, fabs(s.pose.position[1] - 0.25 * 2.0 * q[2] * q[3]));
+    }
+    CHECK_NEAR(most, fastest, 0.02 * fastest);
+    // a step leaves the circle by (turn)^2 / 2 of the radius, and a fifth of what is off is mended
+    CHECK(off < 3e-4);
+    rp_world_destroy(world);
+}
+
+// A motor reaches its speed with no more than its torque; a slider stops at its end and carries;
+// what is fixed hangs as one; and a collider that is moved takes a body along.
+static void motors_ends_and_fixed_joints_hold(void)
+{
+    rp_world *world = make_world(down, -1.0);
+    rp_rigid_def def = rp_default_rigid_def();
+    rp_joint_def hinge = rp_default_joint_def(), slider = hinge, fixed = hinge;
+    const double box[4][2][3] = {{{-0.2, 0.9, -0.2}, {0.2, 1.1, 0.2}},
+                                 {{1.0, 0.9, -0.1}, {1.2, 1.1, 0.1}},
+                                 {{2.0, 0.9, -0.1}, {2.4, 1.1, 0.1}},
+                                 {{2.4, 0.9, -0.1}, {2.8, 1.1, 0.1}}};
+    def.density = 500.0;
+    for (int i = 0; i < 4; i++) {
+        CHECK_HELPER(add_box(world, box[i][0], box[i][1], &def));
+    }
+    hinge.kind = RP_JOINT_HINGE;
+    hinge.a = 0;
+    hinge.at[1] = 1.0;
+    hinge.driven = true;
+    hinge.speed = 6.0;
+    hinge.strength = 1.0;
+    slider.kind = RP_JOINT_SLIDER;
+    slider.a = 1;
+    slider.at[0] = 1.1;
+    slider.at[1] = 1.0;
+    slider.axis[1] = 1.0;
+    slider.axis[2] = 0.0;
+    slider.low = -0.25;
+    fixed.a = 2;
+    fixed.at[0] = 2.0;
+    CHECK_OK(rp_world_add_joint(world, &hinge));
+    CHECK_OK(rp_world_add_joint(world, &slider));
+    CHECK_OK(rp_world_add_joint(world, &fixed));
+    fixed.a = 3;
+    fixed.b = 2;
+    fixed.at[0] = 2.4;
+    CHECK_OK(rp_world_add_joint(world, &fixed));
+    rp_rigid_state s;
+    CHECK_OK(rp_world_prepare(world)); // the two that touch are joined
+    CHECK_HELPER(run(world, 5));
+    rp_world_rigid(world, 0, &s);
+    CHECK_NEAR(s.spin[2], 1.0 / s.inertia[2][2] * 0.1, 1e-3);
+    CHECK_HELPER(run(world, 95));
+    rp_world_rigid(world, 0, &s);
+    CHECK_NEAR(s.spin[2], 6.0, 1e-6);
+    CHECK_NEAR(s.pose.position[1], 1.0, 1e-5);
+    rp_world_rigid(world, 1, &s);
+    CHECK_NEAR(s.pose.position[1], 0.75, 1e-4);
+    CHECK_NEAR(s.velocity[1], 0.0, 1e-6);
+    CHECK_NEAR(s.pose.position[0], 1.1, 1e-6);
+    CHECK_NEAR(s.force[1], s.mass * g, 1e-3 * s.mass * g);
+    rp_world_rigid(world, 3, &s);
+    CHECK_NEAR(s.pose.position[1], 1.0, 1e-4);
+    CHECK_NEAR(s.pose.position[0], 2.6, 1e-4);
+    rp_world_destroy(world);
+}
+
+static void bad_joints_are_refused(void)
+{
+    rp_world *world = make_world(down, 0.5);
+    rp_rigid_def def = rp_default_rigid_def();
+    rp_joint_def joint = rp_default_joint_def();
+    const double lower[3] = {0.0, 1.0, 0.0}, upper[3] = {0.1, 1.1, 0.1};
+    def.density = 1000.0;
+    CHECK_HELPER(add_box(world, lower, upper, &def));
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "joint.a: want a collider");
+    joint.a = 2;
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "joint.a: want a collider");
+    joint.a = 0; // the floor, and the world
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "want a rigid body");
+    joint.a = joint.b = 1;
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "two that differ");
+    joint.b = 0;
+    joint.low = 0.1;
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "joint.range");
+    joint.low = 0.0;
+    joint.strength = 0.0;
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "joint.strength");
+    joint.strength = 1.0;
+    joint.kind = RP_JOINT_HINGE;
+    joint.axis[2] = 0.0;
+    CHECK_ERROR(rp_world_add_joint(world, &joint), RP_ERR_ARGUMENT, "joint.axis");
+    rp_world_destroy(world);
+}
+
+TEST_MAIN(TEST(a_rod_on_a_hinge_swings), TEST(motors_ends_and_fixed_joints_hold),
+          TEST(bad_joints_are_refused), TEST(a_block_slides_alike_in_all_directions),
           TEST(a_block_on_an_incline_does_as_coulomb_says), TEST(a_ball_rolls_as_if_it_was_round),
           TEST(a_ball_bounces_by_its_restitution),
           TEST(bodies_that_hit_each_other_keep_their_momentum), TEST(bricks_stand_on_each_other),
