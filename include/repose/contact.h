@@ -17,7 +17,7 @@ extern "C" {
 
 typedef struct rp_world rp_world;
 
-/// Where the surface between two bodies points at a node (docs/theory.md, section 20).
+/// Where the surface between two bodies points at a node (docs/theory.md, section 22).
 typedef enum rp_normals {
     RP_NORMALS_AUTO,       ///< by difference, and by regression where the two bodies disagree
     RP_NORMALS_PAPER,      ///< difference of the unit normals of both, as Wretborn prints it

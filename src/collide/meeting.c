@@ -11,16 +11,17 @@ enum {
     MASK_WORDS = NODES_MOST / 64,
 };
 
-// Bodies may have other sizes, but a node that is this much lighter than a particle gives back
-// nothing.
-// The mass of a body is smoothed over this many nodes to either side before its gradient is taken.
+// Bodies may have other sizes, but a node that is this much lighter than a
+// particle gives back nothing. The mass of a body is smoothed over this many
+// nodes to either side before its gradient is taken.
 enum { SMOOTH = 2, PADDED_MOST = (8 + 2 * SMOOTH) * (8 + 2 * SMOOTH) * (4 + 2 * SMOOTH) };
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-// The surface that two bodies share around a patch is a sheet; what it is thin along is its normal.
-// The lens turns a rough normal into that: the inverse of the sheet's spread, three times over.
-// Where there is no sheet (a corner, a ball, a comb), spreads are alike and the lens turns nothing.
+// The surface that two bodies share around a patch is a sheet; what it is thin
+// along is its normal. The lens turns a rough normal into that: the inverse of
+// the sheet's spread, three times over. Where there is no sheet (a corner, a
+// ball, a comb), spreads are alike and the lens turns nothing.
 typedef struct lens {
     bool known;
     double turn[3][3];
@@ -37,7 +38,8 @@ struct meeting_room {
     uint64_t (*mask)[MASK_WORDS]; // [page]: nodes with mass
     int *here;                    // pages at a node
     double (*v)[3], (*surface)[3], *m; // of the bodies at a node
-    double *padded; // [page][PADDED_MOST]: masses of nodes, of those around the block too
+    double *padded;                    // [page][PADDED_MOST]: masses of nodes, of those around the
+                                       // block too
     rp_node_pair *pair;
     struct lens *lens; // [pair of pages][patch]
     rp_meeting_report report;
@@ -48,7 +50,8 @@ struct meeting_room {
 
 static int64_t pairs_of(int64_t n) { return n * (n - 1) / 2; }
 
-// The number of a pair of pages among those of a block with so many pages, b < d.
+// The number of a pair of pages among those of a block with so many pages, b <
+// d.
 static int64_t pair_number(int pages, int b, int d)
 {
     return pairs_of(pages) - pairs_of(pages - b) + d - b - 1;
@@ -90,7 +93,8 @@ static rp_result furnish(struct meeting_room *room, int64_t particles, int pages
     room->padded = rp_scratch_get(s, p * PADDED_MOST * sizeof *room->padded, what);
     room->lens = rp_scratch_get(s, (size_t)pairs_of(pages) * RP_PATCHES * sizeof *room->lens, what);
     room->pair = rp_scratch_get(s, (size_t)pairs_of(pages + 1) * sizeof *room->pair, what);
-    // memory that is not there is told by the last one that asked, and all after it fail as well
+    // memory that is not there is told by the last one that asked, and all after
+    // it fail as well
     const void *got[] = {room->x[0],   room->x[1],    room->x[2],  room->half, room->mass,
                          room->cell,   room->slot,    room->start, room->mask, room->here,
                          room->v,      room->surface, room->m,     room->pair, room->sorted,
@@ -103,9 +107,9 @@ static rp_result furnish(struct meeting_room *room, int64_t particles, int pages
     return RP_OK;
 }
 
-rp_result rp_meetings_begin(rp_meetings *m, const rp_pairs *pairs, const rp_grid *grid,
-                            const rp_species *species, int species_count, double dt, double least,
-                            int threads, rp_scratch *scratch)
+rp_result rp_meetings_begin(rp_meetings *m, rp_meeting_plan *plan, const rp_pairs *pairs,
+                            const rp_grid *grid, const rp_species *species, int species_count,
+                            double dt, double least, int threads, rp_scratch *scratch)
 {
     *m = (rp_meetings){.pairs = pairs,
                        .grid = grid,
@@ -115,13 +119,17 @@ rp_result rp_meetings_begin(rp_meetings *m, const rp_pairs *pairs, const rp_grid
                        .least = least};
     m->first = rp_scratch_get(scratch, (size_t)grid->blocks * sizeof *m->first, "shared blocks");
     m->room = rp_scratch_get(scratch, (size_t)threads * sizeof *m->room, "contact of bodies");
+    m->shared = rp_scratch_get(scratch, (size_t)grid->blocks * sizeof *m->shared, "shared blocks");
     m->block_of =
         rp_scratch_get(scratch, (size_t)grid->pages * sizeof *m->block_of, "blocks of pages");
-    if (m->first == NULL || m->room == NULL || m->block_of == NULL) {
+    if (m->first == NULL || m->room == NULL || m->block_of == NULL || m->shared == NULL) {
         return RP_ERR_MEMORY;
     }
-    int64_t most = 0;
-    int pages = 0;
+    // what the pages of a build of the grid can need at most
+    const bool again = plan->build != grid->builds;
+    if (again) {
+        *plan = (rp_meeting_plan){.build = grid->builds};
+    }
     for (rp_local b = 0; b < grid->blocks; b++) {
         const rp_node_block *block = &rp_grid_block(grid)[b];
         m->first[b] = m->count;
@@ -131,19 +139,19 @@ rp_result rp_meetings_begin(rp_meetings *m, const rp_pairs *pairs, const rp_grid
         if (block->count < 2) {
             continue;
         }
+        m->count += pairs_of(block->count);
         int64_t particles = 0;
-        for (rp_local p = block->first; p < block->first + block->count; p++) {
+        for (rp_local p = block->first; p < block->first + block->count && again; p++) {
             particles += particles_around(m, p);
         }
-        most = particles > most ? particles : most;
-        pages = block->count > pages ? block->count : pages;
-        m->count += pairs_of(block->count);
+        plan->particles = particles > plan->particles ? particles : plan->particles;
+        plan->pages = block->count > plan->pages ? block->count : plan->pages;
     }
     m->given = rp_scratch_get(scratch, (size_t)m->count * sizeof *m->given, "impulses of pairs");
     m->patches = rp_scratch_get(scratch, (size_t)m->count * sizeof *m->patches, "shared nodes");
     rp_result result = m->given != NULL && m->patches != NULL ? RP_OK : RP_ERR_MEMORY;
     for (int t = 0; t < threads && result == RP_OK; t++) {
-        result = furnish(&m->room[t], pages > 0 ? most : 0, pages, scratch);
+        result = furnish(&m->room[t], plan->particles, plan->pages, scratch);
     }
     return result;
 }
@@ -160,9 +168,16 @@ static void find_mask(const rp_meetings *m, rp_local page, uint64_t mask[MASK_WO
     const rp_layout *l = &m->grid->layout;
     const void *q = rp_grid_nodes(m->grid, RP_CH_MOMENTUM, page);
     memset(mask, 0, MASK_WORDS * sizeof *mask);
-    for (int n = 0; n < l->nodes; n++) {
-        const bool heavy = real_at(l, q, n * RP_QUAD + 3) > m->least;
-        mask[n / 64] |= (uint64_t)heavy << n % 64;
+    if (l->precision == RP_SINGLE) {
+        const float *mass = (const float *)q + 3, least = (float)m->least;
+        for (int n = 0; n < l->nodes; n++) {
+            mask[n / 64] |= (uint64_t)(mass[n * RP_QUAD] > least) << n % 64;
+        }
+    } else {
+        const double *mass = (const double *)q + 3;
+        for (int n = 0; n < l->nodes; n++) {
+            mask[n / 64] |= (uint64_t)(mass[n * RP_QUAD] > m->least) << n % 64;
+        }
     }
 }
 
@@ -235,8 +250,10 @@ void rp_meetings_look(const rp_meetings *m, rp_local b, int thread)
         return;
     }
     rp_patches *out = m->patches + m->first[b];
-    if (!find_shared(m, block, mask, shared)) {
+    m->shared[b] = find_shared(m, block, mask, shared);
+    if (!m->shared[b]) {
         memset(out, 0, (size_t)pairs_of(block->count) * sizeof *out);
+        memset(m->given + m->first[b], 0, (size_t)pairs_of(block->count) * sizeof *m->given);
         return;
     }
     for (int i = 0; i < block->count; i++) {
@@ -379,8 +396,9 @@ ALWAYS int cell_number(const scene *s, const int at[3], int order)
     return ((at[0] + order) * s->reach[1] + at[1] + order) * s->reach[2] + z;
 }
 
-// The cube root of a positive number, by Newton's method from a guess that halves the exponent's
-// third: the library's own chooses its code by the processor.
+// The cube root of a positive number, by Newton's method from a guess that
+// halves the exponent's third: the library's own chooses its code by the
+// processor.
 static double cube_root(double x)
 {
     uint64_t bits;
@@ -401,7 +419,8 @@ static double half_size(const rp_layout *l, double volume)
     return 0.5 * edge / l->h;
 }
 
-// Particles of a page that reach a shared node, behind those there are. @return how many there are
+// Particles of a page that reach a shared node, behind those there are. @return
+// how many there are
 ALWAYS int32_t collect_page(const scene *s, const rp_set *set, const rp_page *page,
                             const int32_t offset[3], int32_t count, const int dim, const int order,
                             const bool single)
@@ -636,8 +655,8 @@ ALWAYS double spline(double d, double *slope, const int order)
     return a < 1.0 ? (0.5 * a - 1.0) * d * d + 2.0 / 3.0 : far * far * far * (1.0 / 6.0);
 }
 
-// The outward gradient of a body's mass at a node, sum of m grad w, with the gradient by the
-// particle's place [kg / cell].
+// The outward gradient of a body's mass at a node, sum of m grad w, with the
+// gradient by the particle's place [kg / cell].
 ALWAYS void find_surface(const scene *s, const runs *r, const int node[3], double out[3],
                          const int dim, const int order)
 {
@@ -681,7 +700,8 @@ ALWAYS double find_support(const scene *s, const runs *r, const int node[3], con
     return most - from;
 }
 
-// Between two bodies along a normal from the first to the second [cells]; negative: they overlap.
+// Between two bodies along a normal from the first to the second [cells];
+// negative: they overlap.
 ALWAYS double find_gap(const scene *s, const runs *b, const runs *d, const int node[3],
                        const double normal[3], const int dim)
 {
@@ -689,8 +709,9 @@ ALWAYS double find_gap(const scene *s, const runs *b, const runs *d, const int n
     return -(find_support(s, b, node, normal, dim) + find_support(s, d, node, back, dim));
 }
 
-// exp(-x) for x >= 0, to 1e-9 or so, which is far more than a fit needs: a power of two, and the
-// first terms of a series. Not the library's, whose bits depend on the processor.
+// exp(-x) for x >= 0, to 1e-9 or so, which is far more than a fit needs: a
+// power of two, and the first terms of a series. Not the library's, whose bits
+// depend on the processor.
 static double decay(double x)
 {
     if (!(x < 700.0)) {
@@ -710,7 +731,8 @@ static double decay(double x)
     return power * series;
 }
 
-// Solve a symmetric positive system by Cholesky's method. @return false: it is none
+// Solve a symmetric positive system by Cholesky's method. @return false: it is
+// none
 static bool solve(double A[4][4], double b[4], int n)
 {
     for (int i = 0; i < n; i++) {
@@ -745,7 +767,8 @@ static bool solve(double A[4][4], double b[4], int n)
     return true;
 }
 
-// One Newton step of the fit: the gradient and the curvature that the particles of one body add.
+// One Newton step of the fit: the gradient and the curvature that the particles
+// of one body add.
 ALWAYS int add_to_fit(const scene *s, const runs *r, const int node[3], double side,
                       const double plane[4], double A[4][4], double b[4], const int dim)
 {
@@ -774,9 +797,10 @@ ALWAYS int add_to_fit(const scene *s, const runs *r, const int node[3], double s
     return count;
 }
 
-// The normal of the plane that separates the particles of two bodies best: penalised logistic
-// regression (Nairn, Hammerquist & Smith 2020), docs/theory.md (61). It starts from a guess and
-// keeps it where it finds no better one.
+// The normal of the plane that separates the particles of two bodies best:
+// penalised logistic regression (Nairn, Hammerquist & Smith 2020),
+// docs/theory.md (B3). It starts from a guess and keeps it where it finds no
+// better one.
 ALWAYS void fit_plane(const scene *s, const runs *b, const runs *d, const int node[3],
                       double normal[3], const int dim)
 {
@@ -817,7 +841,8 @@ ALWAYS void fit_plane(const scene *s, const runs *b, const runs *d, const int no
     }
 }
 
-// From body b to body d, by the gradients of their mass. @return false: there is none
+// From body b to body d, by the gradients of their mass. @return false: there
+// is none
 static bool surface_normal(const double b[3], const double d[3], rp_normals how, double normal[3],
                            bool *agree)
 {
@@ -869,11 +894,13 @@ static void note(const scene *s, const rp_node_pair *p, int b, int d, int64_t fi
     given->nodes += along > 0.0;
 }
 
-// Bodies that disagree about where their surface points: the one with the corner is wrong, and the
-// one with the face is right. So of all that could be the normal it is the one along which they are
-// farthest apart: what separates them at all does so with the widest gap. Where none of the
-// gradients separates them, the fitted plane may.
-// @param gap along the normal that there is; @return along the one that is chosen
+// Bodies that disagree about where their surface points: the one with the
+// corner is wrong, and the one with the face is right. So of all that could be
+// the normal it is the one along which they are farthest apart: what separates
+// them at all does so with the widest gap. Where none of the gradients
+// separates them, the fitted plane may.
+// @param gap along the normal that there is; @return along the one that is
+// chosen
 ALWAYS double find_widest(const scene *s, const runs *of_b, const runs *of_d, const int node[3],
                           int b, int d, double gap, double normal[3], const int dim)
 {
@@ -910,9 +937,10 @@ ALWAYS double find_widest(const scene *s, const runs *of_b, const runs *of_d, co
     return widest;
 }
 
-// The normal of the sheet that two bodies share, unless they lie in each other along it more than
-// along the one that there is.
-// @param gap along the normal that there is; @return along the one that is chosen
+// The normal of the sheet that two bodies share, unless they lie in each other
+// along it more than along the one that there is.
+// @param gap along the normal that there is; @return along the one that is
+// chosen
 ALWAYS double find_sheet(const scene *s, const runs *of_b, const runs *of_d, const int node[3],
                          int b, int d, double gap, double normal[3], const int dim)
 {
@@ -943,6 +971,25 @@ ALWAYS double find_sheet(const scene *s, const runs *of_b, const runs *of_d, con
     }
     memcpy(normal, way, sizeof way);
     return other;
+}
+
+// Without pairs that cannot close their gap in the step: impulses between
+// bodies that meet make none faster than the fastest. @return how many are left
+static int drop_distant(struct meeting_room *room, int bodies, int pairs)
+{
+    double fastest2 = 0.0;
+    for (int b = 0; b < bodies; b++) {
+        const double *v = room->v[b], v2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        fastest2 = v2 > fastest2 ? v2 : fastest2;
+    }
+    int kept = 0;
+    for (int i = 0; i < pairs; i++) {
+        const double speed = room->pair[i].speed;
+        if (speed * speed <= 4.0 * fastest2) {
+            room->pair[kept++] = room->pair[i];
+        }
+    }
+    return kept;
 }
 
 ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, const int order)
@@ -1008,8 +1055,10 @@ ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, co
             pairs++;
         }
     }
+    pairs = drop_distant(room, bodies, pairs);
     const int sweeps =
-        rp_node_resolve(room->v, room->m, bodies, room->pair, pairs, m->pairs->impulses);
+        rp_node_resolve(room->v, room->m, bodies, room->pair, pairs, m->pairs->impulses,
+                        s->l->precision == RP_SINGLE ? 1e-8 : 1e-13);
     room->report.nodes++;
     room->report.sweeps += sweeps;
     room->report.restless += sweeps == RP_NODE_SWEEPS;
@@ -1074,7 +1123,7 @@ ALWAYS void meet_in_block(scene *s, const uint64_t shared[MASK_WORDS], int64_t f
 void rp_meetings_apply(const rp_meetings *m, rp_local b, int thread)
 {
     const rp_node_block *block = &rp_grid_block(m->grid)[b];
-    if (block->count < 2) {
+    if (block->count < 2 || !m->shared[b]) {
         return;
     }
     scene s = {.m = m,
@@ -1084,9 +1133,7 @@ void rp_meetings_apply(const rp_meetings *m, rp_local b, int thread)
                .pages = block->count};
     uint64_t shared[MASK_WORDS];
     memset(m->given + m->first[b], 0, (size_t)pairs_of(block->count) * sizeof *m->given);
-    if (!find_shared(m, block, s.room->mask, shared)) {
-        return;
-    }
+    find_shared(m, block, s.room->mask, shared);
     // dimension and order are constants in what follows
     switch (s.l->dim * 10 + s.l->order) {
     case 21:

@@ -1,4 +1,4 @@
-// Where bodies meet: nodes that two or more velocity fields reach, docs/theory.md, section 20.
+// Where bodies meet: nodes that two or more velocity fields reach, docs/theory.md, section 22.
 //
 // Contact is a matter of one block: its node pages lie side by side, and so a block is worked
 // on by one thread, alone. Where no node is shared, that costs a look at the masses. Otherwise the
@@ -38,16 +38,25 @@ typedef struct rp_meetings {
     struct meeting_room *room; // [thread]
     int64_t *first;            // [block]: of its pairs of pages in `given`; pairs in order
     rp_patches *patches;       // likewise
+    bool *shared;              // [block]: some of its nodes are
     rp_local *block_of;        // [node page]
     rp_meeting *given;         // written by the block's thread
     int64_t count;
 } rp_meetings;
 
+// What a thread needs for any block, kept from step to step until pages change.
+typedef struct rp_meeting_plan {
+    uint64_t build; // of the grid
+    int64_t particles;
+    int pages;
+} rp_meeting_plan;
+
 // Memory for the contact of a step.
 // @param least mass of a node that counts [kg]
-rp_result rp_meetings_begin(rp_meetings *m, const rp_pairs *pairs, const rp_grid *grid,
-                            const rp_species *species, int species_count, double dt, double least,
-                            int threads, rp_scratch *scratch);
+// @param plan zero before the first
+rp_result rp_meetings_begin(rp_meetings *m, rp_meeting_plan *plan, const rp_pairs *pairs,
+                            const rp_grid *grid, const rp_species *species, int species_count,
+                            double dt, double least, int threads, rp_scratch *scratch);
 
 // See where bodies share nodes of a block, whose masses are known. To be done for all blocks before
 // the first is resolved.

@@ -49,7 +49,7 @@ static double give(rp_node_pair *p, double (*v)[3], const double *m, const doubl
         p->impulse[a] = impulse[a];
         v[p->b][a] -= more / m[p->b];
         v[p->d][a] += more / m[p->d];
-        most = fmax(most, fabs(more));
+        most = fabs(more) > most ? fabs(more) : most;
     }
     return most;
 }
@@ -86,9 +86,8 @@ static void sweep_pairs(double (*v)[3], const double *m, int bodies, rp_node_pai
 }
 
 int rp_node_resolve(double (*v)[3], const double *m, int bodies, rp_node_pair *pair, int pairs,
-                    rp_impulses how)
+                    rp_impulses how, double still)
 {
-    static const double STILL = 1e-13;
     double scale = 0.0;
     for (int b = 0; b < bodies; b++) {
         scale += m[b] * sqrt(dot(v[b], v[b]));
@@ -101,10 +100,11 @@ int rp_node_resolve(double (*v)[3], const double *m, int bodies, rp_node_pair *p
         return 1;
     }
     int sweep = 0;
-    for (double most = INFINITY; most > STILL * scale && sweep < RP_NODE_SWEEPS; sweep++) {
+    for (double most = INFINITY; most > still * scale && sweep < RP_NODE_SWEEPS; sweep++) {
         most = 0.0;
         for (int i = 0; i < pairs; i++) {
-            most = fmax(most, resolve_pair(&pair[i], v, m));
+            const double change = resolve_pair(&pair[i], v, m);
+            most = change > most ? change : most;
         }
         if (pairs == 1) {
             return 1; // exact at once

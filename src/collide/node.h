@@ -1,4 +1,4 @@
-// Bodies that meet at one node: impulses between them, docs/theory.md (62) to (64).
+// Bodies that meet at one node: impulses between them, docs/theory.md (B4) and (B5).
 //
 // Every pair of bodies that share a node asks that they do not approach faster than what closes the
 // gap between them within the step, and holds the one on the other by friction. Two bodies have an
@@ -22,8 +22,9 @@ typedef struct rp_node_pair {
 
 // Resolve contact of all pairs.
 // @param v [bodies][3] velocities, which are changed; @param m [bodies] masses
+// @param still changes of impulses below this share of all momenta are none
 // @return sweeps that it took; RP_NODE_SWEEPS where impulses do not stand still even so
 int rp_node_resolve(double (*v)[3], const double *m, int bodies, rp_node_pair *pair, int pairs,
-                    rp_impulses how);
+                    rp_impulses how, double still);
 
-enum { RP_NODE_SWEEPS = 500 };
+enum { RP_NODE_SWEEPS = 200 };

@@ -39,6 +39,9 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
     if (w->bodies != NULL) {
         RP_TRY(rp_table_append(writer->folder, "bodies.csv", w->bodies));
     }
+    if (w->contacts != NULL) {
+        RP_TRY(rp_table_append(writer->folder, "contacts.csv", w->contacts));
+    }
     if (w->probes != NULL) {
         RP_TRY(rp_table_append(writer->folder, "probes.csv", w->probes));
     }
@@ -78,6 +81,7 @@ static void *work(void *context)
         free(writer->writing.stats);
         free(writer->writing.forces);
         free(writer->writing.bodies);
+        free(writer->writing.contacts);
         free(writer->writing.probes);
         pthread_mutex_lock(&writer->mutex);
         if (result != RP_OK && writer->result == RP_OK) {

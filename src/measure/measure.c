@@ -175,6 +175,44 @@ static rp_result put(measuring *m, rp_measured *out, int count, const double *va
 
 // ---- frame by frame ----
 
+// Sums of one body.
+typedef struct body_sums {
+    double mass, x[3], v[3], square, particles;
+} body_sums;
+
+static rp_result measure_bodies(measuring *m, rp_measured *out)
+{
+    const rp_swarm *c = &m->now;
+    const int bodies = rp_reader_fields(m->reader);
+    const bool moves = rp_reader_has(m->reader, RP_READ_VELOCITY);
+    body_sums *sums = calloc((size_t)bodies + 1, sizeof *sums);
+    if (sums == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: sums of bodies");
+    }
+    for (int64_t i = 0; i < c->count; i++) {
+        const int body = c->batch.field[i] < bodies ? c->batch.field[i] : bodies;
+        body_sums *s = &sums[body];
+        s->mass += c->mass[i];
+        s->particles += 1.0;
+        for (int a = 0; a < 3; a++) {
+            s->x[a] += c->mass[i] * c->x[i][a];
+            s->v[a] += moves ? c->mass[i] * c->v[i][a] : NAN;
+            s->square += moves ? c->mass[i] * c->v[i][a] * c->v[i][a] : NAN;
+        }
+    }
+    rp_result result = RP_OK;
+    for (int b = 0; b < bodies && result == RP_OK; b++) {
+        const body_sums *s = &sums[b];
+        if (s->mass > 0.0) {
+            result = PUT(b, s->x[0] / s->mass, s->x[1] / s->mass, s->x[2] / s->mass,
+                         s->v[0] / s->mass, s->v[1] / s->mass, s->v[2] / s->mass,
+                         sqrt(s->square / s->mass), s->mass, s->particles);
+        }
+    }
+    free(sums);
+    return result;
+}
+
 static rp_result measure_center(measuring *m, rp_measured *out)
 {
     const rp_swarm *c = &m->now;
@@ -538,6 +576,14 @@ static const measurement measurements[] = {
      .columns = "x_m y_m z_m vx_m_s vy_m_s vz_m_s mass_kg particles",
      .frame = measure_center,
      .want = RP_READ_VELOCITY | RP_READ_MASS},
+    {.name = "bodies",
+     .sentence =
+         "Of each body of particles its centre of mass, mean velocity, the root of the mean "
+         "square of its particles' speeds, mass and number of particles. Body 0 is `rest`; "
+         "`bodies` in run.json has the names.",
+     .columns = "body x_m y_m z_m vx_m_s vy_m_s vz_m_s rms_m_s mass_kg particles",
+     .frame = measure_bodies,
+     .want = RP_READ_VELOCITY | RP_READ_MASS | RP_READ_GROUP},
     {.name = "runout",
      .sentence = "How far particles are: quantiles, and the extremes of all. `high_m` is the place "
                  "that the share `quantile` does not exceed, `low_m` that of one minus the share.",

@@ -424,6 +424,56 @@ static rp_result force_lines(const go *g, const rp_stats *s, char **out)
     return RP_OK;
 }
 
+static const char CONTACTS_HEADER[] =
+    "frame,time_s,body,other,name,other_name,force_x_N,force_y_N,force_z_N,rubbed_J\n";
+
+// In quotes, for a table.
+static char *put_text(char *at, const char *name)
+{
+    *at++ = ',';
+    *at++ = '"';
+    // a table program would take what begins like this for a formula
+    if (strchr("=+-@", name[0]) != NULL) {
+        *at++ = '\'';
+    }
+    for (const char *c = name; *c != '\0'; c++) {
+        *at++ = *c;
+        if (*c == '"') {
+            *at++ = '"';
+        }
+    }
+    *at++ = '"';
+    return at;
+}
+
+// A line for each pair of bodies that touched within the frame.
+static rp_result contact_lines(const go *g, const rp_stats *s, char **out)
+{
+    enum { BYTES = 1024 };
+    const rp_world *world = g->def->world;
+    const rp_pair_loads *loads = &world->pair_loads;
+    char *at = *out = loads->count > 0 ? malloc((size_t)loads->count * BYTES) : NULL;
+    if (loads->count > 0 && at == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: lines of contacts.csv");
+    }
+    for (rp_local i = 0; i < loads->count; i++) {
+        const rp_pair_load *load = rp_pair_loads_at(loads, i);
+        at += sprintf(at, "%" PRId64, s->frame);
+        at = put_number(at, s->time);
+        at += sprintf(at, ",%d,%d", load->body[0], load->body[1]);
+        for (int k = 0; k < 2; k++) {
+            char name[RP_NAME_SIZE];
+            rp_world_body_name(world, load->body[k], name);
+            at = put_text(at, name);
+        }
+        at = put_numbers(at, load->force, 3);
+        at = put_number(at, load->rubbed[1]);
+        *at++ = '\n';
+        *at = '\0';
+    }
+    return RP_OK;
+}
+
 // Lines of probes go to the writer with the state that they lead to.
 static char *take_lines(go *g)
 {
@@ -453,11 +503,13 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
     rp_result result = stats_line(g, stats, totals, written - g->written, &w.stats);
     result = result == RP_OK ? force_lines(g, stats, &w.forces) : result;
     result = result == RP_OK ? body_lines(g, stats, &w.bodies) : result;
+    result = result == RP_OK ? contact_lines(g, stats, &w.contacts) : result;
     result = result == RP_OK ? rp_world_save(g->def->world, &w.state, &w.size) : result;
     if (result != RP_OK) {
         free(w.stats);
         free(w.forces);
         free(w.bodies);
+        free(w.contacts);
         return result;
     }
     w.probes = take_lines(g);
@@ -670,6 +722,10 @@ static rp_result start_new(go *g)
         rp_folder_path(&g->run->folder, "bodies.csv", path);
         RP_TRY(rp_file_write_all(path, BODIES_HEADER, strlen(BODIES_HEADER)));
     }
+    if (g->def->world->def.contact) {
+        rp_folder_path(&g->run->folder, "contacts.csv", path);
+        RP_TRY(rp_file_write_all(path, CONTACTS_HEADER, strlen(CONTACTS_HEADER)));
+    }
     if (g->def->world->probes > 0) {
         rp_folder_path(&g->run->folder, "probes.csv", path);
         RP_TRY(rp_file_write_all(path, rp_probes_header, strlen(rp_probes_header)));
@@ -732,6 +788,9 @@ static rp_result start_again(go *g)
     RP_TRY(rp_table_cut(folder, "forces.csv", FORCES_HEADER, g->run->newest_frame));
     if (g->def->world->rigids > 0) {
         RP_TRY(rp_table_cut(folder, "bodies.csv", BODIES_HEADER, g->run->newest_frame));
+    }
+    if (g->def->world->def.contact) {
+        RP_TRY(rp_table_cut(folder, "contacts.csv", CONTACTS_HEADER, g->run->newest_frame));
     }
     if (g->def->world->probes > 0) {
         RP_TRY(rp_table_cut(folder, "probes.csv", rp_probes_header, g->def->world->time.step));

@@ -3,6 +3,7 @@
 #include "base/result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Which particle of a bad page is to blame.
@@ -48,12 +49,16 @@ rp_result rp_solver_blame(const rp_step *step, const rp_set *set, rp_local page_
         // what is no place, or beyond all cells, is in none
         f->cell[a] = fabs(x[a] / l->h) < 0x1p62 ? (int64_t)floor(x[a] / l->h) : 0;
     }
+    char body[24] = "";
+    if (step->pairs != NULL) {
+        snprintf(body, sizeof body, " and body %d", page->field);
+    }
     return rp_fail(
         RP_ERR_DIVERGED,
-        "particle %llu of material %d at (%g, %g, %g) m, in cell (%lld, %lld, %lld), has "
+        "particle %llu of material %d%s at (%g, %g, %g) m, in cell (%lld, %lld, %lld), has "
         "speed %g m/s after step %lld of dt %g s, bounded by %s: the state is no longer "
         "physical",
-        (unsigned long long)f->particle, f->material.index, x[0], x[1], x[2], (long long)f->cell[0],
-        (long long)f->cell[1], (long long)f->cell[2], sqrt(v2), (long long)f->step, f->dt,
-        f->limiter);
+        (unsigned long long)f->particle, f->material.index, body, x[0], x[1], x[2],
+        (long long)f->cell[0], (long long)f->cell[1], (long long)f->cell[2], sqrt(v2),
+        (long long)f->step, f->dt, f->limiter);
 }

@@ -1,4 +1,5 @@
-// Bodies that meet at one node: the impulses between them (V-M1, V-M2, and the node of V-M3).
+// Bodies that meet at one node: the impulses between them (V-M1, V-M2, and the
+// node of V-M3).
 #include "collide/node.h"
 
 #include "check.h"
@@ -34,8 +35,8 @@ static void unit(uint64_t *seed, double out[3])
     }
 }
 
-// Bodies of any mass around the node: each lies in a direction of its own, and two of them touch
-// along the line between.
+// Bodies of any mass around the node: each lies in a direction of its own, and
+// two of them touch along the line between.
 static meeting make(uint64_t *seed, int bodies, const rp_pair_rule *rule)
 {
     meeting t = {.bodies = bodies};
@@ -83,7 +84,8 @@ static double kinetic(const meeting *t)
     return sum;
 }
 
-// V-M1. An impulse without magnitudes, or friction that turns the slip round, would fail.
+// V-M1. An impulse without magnitudes, or friction that turns the slip round,
+// would fail.
 static void two_bodies_exchange_an_impulse_within_the_cone(void)
 {
     uint64_t seed = 1;
@@ -100,7 +102,7 @@ static void two_bodies_exchange_an_impulse_within_the_cone(void)
             relative[a] = t.v[0][a] - t.v[1][a];
         }
         check_context("case %d", i);
-        CHECK_EQUAL(rp_node_resolve(t.v, t.m, 2, t.pair, 1, RP_IMPULSES_EXACT), 1);
+        CHECK_EQUAL(rp_node_resolve(t.v, t.m, 2, t.pair, 1, RP_IMPULSES_EXACT, 1e-13), 1);
         momentum(&t, is);
         double scale = 0.0;
         for (int b = 0; b < 2; b++) {
@@ -139,7 +141,8 @@ static void two_bodies_exchange_an_impulse_within_the_cone(void)
     }
 }
 
-// V-M2: an order of the bodies that shows would fail; so would a sweep that stops early.
+// V-M2: an order of the bodies that shows would fail; so would a sweep that
+// stops early.
 static void many_bodies_part_alike_whatever_their_order(void)
 {
     static const rp_pair_rule rules[] = {
@@ -170,10 +173,10 @@ static void many_bodies_part_alike_whatever_their_order(void)
         double was[3], is[3];
         momentum(&t, was);
         check_context("case %d of %d bodies", i, bodies);
-        CHECK(rp_node_resolve(t.v, t.m, bodies, t.pair, t.pairs, RP_IMPULSES_EXACT) <
+        CHECK(rp_node_resolve(t.v, t.m, bodies, t.pair, t.pairs, RP_IMPULSES_EXACT, 1e-13) <
               RP_NODE_SWEEPS);
         CHECK(rp_node_resolve(turned.v, turned.m, bodies, turned.pair, turned.pairs,
-                              RP_IMPULSES_EXACT) < RP_NODE_SWEEPS);
+                              RP_IMPULSES_EXACT, 1e-13) < RP_NODE_SWEEPS);
         momentum(&t, is);
         for (int a = 0; a < 3; a++) {
             CHECK_NEAR(is[a], was[a], 1e-12);
@@ -199,14 +202,17 @@ static void many_bodies_part_alike_whatever_their_order(void)
         for (int b = 0; b < bodies; b++) {
             memcpy(other.v[b], before.v[bodies - 1 - b], sizeof other.v[b]);
         }
-        rp_node_resolve(swept.v, swept.m, bodies, swept.pair, swept.pairs, RP_IMPULSES_PAIRS);
-        rp_node_resolve(other.v, other.m, bodies, other.pair, other.pairs, RP_IMPULSES_PAIRS);
+        rp_node_resolve(swept.v, swept.m, bodies, swept.pair, swept.pairs, RP_IMPULSES_PAIRS,
+                        1e-13);
+        rp_node_resolve(other.v, other.m, bodies, other.pair, other.pairs, RP_IMPULSES_PAIRS,
+                        1e-13);
         differ += fabs(swept.v[0][0] - other.v[bodies - 1][0]) > 1e-6;
     }
     CHECK(differ > 30);
 }
 
-// The node of V-M3: three at 120 degrees and one on the axis, turned in every way.
+// The node of V-M3: three at 120 degrees and one on the axis, turned in every
+// way.
 static void three_that_one_hits_leave_alike_in_any_turn(void)
 {
     static const rp_pair_rule rule = {.contact = RP_SEPARATE, .friction = 0.2};
@@ -255,7 +261,8 @@ static void three_that_one_hits_leave_alike_in_any_turn(void)
                 }
             }
         }
-        CHECK(rp_node_resolve(t.v, t.m, 4, t.pair, t.pairs, RP_IMPULSES_EXACT) < RP_NODE_SWEEPS);
+        CHECK(rp_node_resolve(t.v, t.m, 4, t.pair, t.pairs, RP_IMPULSES_EXACT, 1e-13) <
+              RP_NODE_SWEEPS);
         double speed[3], fall[3];
         for (int b = 0, k = 0; b < 4; b++) {
             if (b != hit) {
@@ -284,7 +291,7 @@ static void sticky_bodies_move_as_one_and_do_not_part(void)
         for (int b = 0; b < bodies; b++) {
             mass += t.m[b];
         }
-        rp_node_resolve(t.v, t.m, bodies, t.pair, t.pairs, RP_IMPULSES_EXACT);
+        rp_node_resolve(t.v, t.m, bodies, t.pair, t.pairs, RP_IMPULSES_EXACT, 1e-13);
         for (int b = 0; b < bodies; b++) {
             for (int a = 0; a < 3; a++) {
                 CHECK_NEAR(t.v[b][a], was[a] / mass, 1e-9);

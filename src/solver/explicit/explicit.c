@@ -18,7 +18,8 @@ typedef struct extremes {
 
 typedef struct explicit_state {
     extremes most;
-    rp_walls walls; // not saved: what it holds can be worked out again
+    rp_walls walls;       // not saved: what it holds can be worked out again
+    rp_meeting_plan plan; // likewise
 } explicit_state;
 
 static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a, void **state)
@@ -388,7 +389,7 @@ static rp_result get_ready(explicit_state *s, loops *l)
     }
     RP_TRY(find_push(l));
     if (step->pairs != NULL) {
-        RP_TRY(rp_meetings_begin(&l->meetings, step->pairs, step->grid, step->species,
+        RP_TRY(rp_meetings_begin(&l->meetings, &s->plan, step->pairs, step->grid, step->species,
                                  step->species_count, step->dt, least_node_mass(step),
                                  step->threads, step->scratch));
     }
