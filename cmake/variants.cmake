@@ -106,3 +106,19 @@ function(repose_add_law_variants target)
   repose_write_variant_list(${REPOSE_GENERATED}/model/variant_list.h RP_FOR_EACH_LAW_VARIANT
                             "${rows}")
 endfunction()
+
+# Sources of a solver's hot/ folder: per dimension and instruction set, in double precision. X(dim, isa)
+function(repose_add_solver_variants target)
+  set(rows "")
+  foreach(dim IN LISTS REPOSE_DIMENSIONS)
+    foreach(isa IN LISTS REPOSE_ISAS)
+      repose_add_variant(${target} solver_${dim}d_${isa} ${isa}
+                         DEFINITIONS RP_DIM=${dim} RP_REAL_BITS=64
+                         SOURCES ${ARGN})
+      target_compile_options(solver_${dim}d_${isa} PRIVATE -Wno-psabi)
+      list(APPEND rows "X(${dim}, ${isa})")
+    endforeach()
+  endforeach()
+  repose_write_variant_list(${REPOSE_GENERATED}/solver/variant_list.h RP_FOR_EACH_SOLVER_VARIANT
+                            "${rows}")
+endfunction()

@@ -161,6 +161,11 @@ static rp_result choose_method(rp_world *world)
         RP_TRY(asked[f] ? rp_world_honours(world, (rp_feature)f) : RP_OK);
     }
     world->solver->needs(def, &world->needs);
+    if (method->regard[RP_FEATURE_ORDER] == RP_MEANINGLESS) {
+        // it has splines of its own
+        def->order = __builtin_ctz(world->needs.orders);
+        def->gradient = RP_GRADIENT_SPLINE;
+    }
     if (!(world->needs.orders >> def->order & 1)) {
         return rp_fail(RP_ERR_UNSUPPORTED, "world.order: method %s cannot use splines of order %d",
                        method->name, def->order);
@@ -237,7 +242,7 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
         result = world->solver->create(&world->def, a, &world->solver_state);
     }
     if (result == RP_OK) {
-        const rp_layout layout = rp_layout_make(def);
+        const rp_layout layout = rp_layout_make(&world->def);
         rp_grid_init(&world->grid, &layout, world->needs.channel, a);
         world->pairs = rp_pairs_default();
         world->solver->state(world->solver_state, &world->registry);

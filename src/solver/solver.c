@@ -5,20 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const rp_solver rp_solver_explicit, rp_solver_sph;
+extern const rp_solver rp_solver_explicit, rp_solver_nonsmooth, rp_solver_sph;
 
 // Those that are planned are known by name, so that who asks for one is told.
 static const rp_method_info planned[] = {
     {.name = "implicit",
      .sentence = "Elasticity and plasticity solved for: where stiffness costs more than flow."},
     {.name = "mixture", .sentence = "Sand and water, each with a velocity of its own."},
-    {.name = "nonsmooth", .sentence = "Rigid grains with exact friction, in steps of a frame."},
 };
 enum { PLANNED = sizeof planned / sizeof planned[0] };
 
 enum { SOLVERS_MOST = 8 };
-static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit, &rp_solver_sph};
-static int solver_count = 2;
+static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit, &rp_solver_nonsmooth,
+                                                 &rp_solver_sph};
+static int solver_count = 3;
 
 void rp_solver_add(const rp_solver *solver)
 {

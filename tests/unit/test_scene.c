@@ -619,13 +619,18 @@ static void mistakes_are_named_with_their_line(void)
         {"scene { dx = 1 }", "test.lua:1: scene.frames: want a whole number, got nothing"},
         {"scene { frames = 1 }", "test.lua:1: scene.dx: want a number, got nothing"},
         {"scene { dx = 1, frames = 1, method = 'implicit' }",
-         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, sph, implicit "
-         "(not "
-         "built yet), mixture (not built yet), nonsmooth (not built yet)"},
+         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, nonsmooth, sph, "
+         "implicit (not built yet), mixture (not built yet)"},
         {"scene { dx = 1, frames = 1, method = 'explict' }",
-         "test.lua:1: scene.method: no method 'explict'; there are explicit, sph, implicit (not "
-         "built yet), mixture (not built yet), nonsmooth (not built yet); did you mean "
+         "test.lua:1: scene.method: no method 'explict'; there are explicit, nonsmooth, sph, "
+         "implicit (not built yet), mixture (not built yet); did you mean "
          "'explicit'?"},
+        {"scene { dx = 1, frames = 1, method = 'nonsmooth', nonsmooth = { tolerance = 0 } }",
+         "nonsmooth.tolerance: want > 0"},
+        {"scene { dx = 1, frames = 1, method = 'nonsmooth', nonsmooth = { stress = 'face' } }",
+         "nonsmooth.stress: want"},
+        {"scene { dx = 1, frames = 1, method = 'nonsmooth' }\nmaterial.sand { cohesion = 100 }",
+         "method nonsmooth cannot simulate cohesion of sand"},
         {"scene { dx = 1, frames = 1, order = 'qubic' }", "did you mean \"cubic\"?"},
         {"scene { dx = 1, frames = 1, dimension = 4 }", "scene.dimension: want 2 to 3, got 4"},
         {"scene { dx = '0.1', frames = 1 }", "scene.dx: want a number, got '0.1'"},

@@ -4,7 +4,7 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "solver/blame.h"
-#include "solver/solver.h"
+#include "solver/common.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,63 +141,11 @@ static void g2p_page(void *ctx, int64_t page, int thread)
     l->step->kernels->g2p(&l->job, (rp_local)page, &l->report[page]);
 }
 
-// A node lighter than this share of the lightest particle carries no velocity: f / m diverges
-// there, while what it would give back to particles vanishes.
-static double least_node_mass(const rp_step *step)
-{
-    double lightest = 0.0;
-    for (int i = 0; i < step->species_count; i++) {
-        const double mass = step->species[i].lightest;
-        lightest = mass > 0.0 && (lightest == 0.0 || mass < lightest) ? mass : lightest;
-    }
-    return lightest * (step->grid->layout.precision == RP_SINGLE ? 1e-10 : 1e-20);
-}
-
-// The field of accelerations at every node, before anything changes. A script has one thread.
-static rp_result find_push(loops *l)
-{
-    const rp_step *step = l->step;
-    const rp_grid *grid = step->grid;
-    const rp_layout *layout = &grid->layout;
-    if (step->acceleration == NULL || step->acceleration->call == NULL) {
-        return RP_OK;
-    }
-    l->push =
-        rp_scratch_get(step->scratch, (size_t)grid->pages * (size_t)layout->nodes * sizeof *l->push,
-                       "the acceleration of nodes");
-    if (l->push == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    const int32_t *cells = layout->cells;
-    for (rp_local p = 0; p < grid->pages; p++) {
-        const rp_node_page *page = &rp_grid_page(grid)[p];
-        for (int n = 0; n < layout->nodes; n++) {
-            const int32_t at[3] = {n / (cells[1] * cells[2]), n / cells[2] % cells[1],
-                                   n % cells[2]};
-            double x[3] = {0}, *push = l->push[(size_t)p * (size_t)layout->nodes + (size_t)n];
-            for (int a = 0; a < layout->dim; a++) {
-                x[a] = layout->h * ((double)page->block[a] * cells[a] + at[a]);
-            }
-            memset(push, 0, 3 * sizeof *push);
-            RP_TRY(step->acceleration->call(step->acceleration->context, step->begin, x, push));
-            for (int a = 0; a < layout->dim; a++) {
-                push[a] *= step->dt;
-                if (!isfinite(push[a])) {
-                    return rp_fail(RP_ERR_ARGUMENT,
-                                   "world.acceleration gave %g along axis %d at (%g, %g, %g) m",
-                                   push[a] / step->dt, a, x[0], x[1], x[2]);
-                }
-            }
-        }
-    }
-    return RP_OK;
-}
-
 static void add_push(const loops *l, rp_local page)
 {
     const rp_grid *grid = l->step->grid;
     const rp_layout *layout = &grid->layout;
-    const double least = least_node_mass(l->step);
+    const double least = rp_least_node_mass(l->step);
     void *nodes = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     for (int n = 0; n < layout->nodes; n++) {
         const double *push = l->push[(size_t)page * (size_t)layout->nodes + (size_t)n];
@@ -257,7 +205,8 @@ static void force_page(void *ctx, int64_t page, int thread)
         push[a] = step->gravity[a] * step->dt;
     }
     step->kernels->sum(grid, step->set, step->species_count, CHANNELS, (rp_local)page);
-    l->dropped[page] = step->kernels->velocity(grid, (rp_local)page, push, least_node_mass(step));
+    l->dropped[page] =
+        step->kernels->velocity(grid, (rp_local)page, push, rp_least_node_mass(step));
     if (l->push != NULL) {
         add_push(l, (rp_local)page);
     }
@@ -387,10 +336,10 @@ static rp_result get_ready(explicit_state *s, loops *l)
             return RP_ERR_MEMORY;
         }
     }
-    RP_TRY(find_push(l));
+    RP_TRY(rp_find_push(step, &l->push));
     if (step->pairs != NULL) {
         RP_TRY(rp_meetings_begin(&l->meetings, &s->plan, step->pairs, step->grid, step->species,
-                                 step->species_count, step->dt, least_node_mass(step),
+                                 step->species_count, step->dt, rp_least_node_mass(step),
                                  step->threads, step->scratch));
     }
     RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,

@@ -16,6 +16,9 @@
 
 enum { CONE_MOST = 6 };
 
+// Friction below which the residual takes sand for a liquid.
+#define CONE_WIDTH R(1e-3)
+
 // X = chi(l)
 RP_INLINE void cone_tensor(int dim, const vec *l, vec *X)
 {
@@ -82,7 +85,7 @@ RP_INLINE void cone_step(int n, vec *l, const vec *g, vec per_n, vec per_t, vec 
 
 // How far a stress x, in units of the rate, and a rate y are from the law: the square of the
 // Fischer-Burmeister function of the second-order cone after De Saxce's change of variables. It is
-// zero where the law holds and only there.
+// zero where the law holds and only there. Without friction it is the one of pressure and volume.
 RP_INLINE vec cone_residual2(int n, const vec *x, const vec *y, vec mu)
 {
     const vec half = vset(R(0.5)), tiny = vset(R(1e-30)), zero = vset(0);
@@ -106,5 +109,7 @@ RP_INLINE vec cone_residual2(int n, const vec *x, const vec *y, vec mu)
         const vec t = a[i] + b[i] - along * z[i];
         out = vfma(t, t, out);
     }
-    return out;
+    // a cone without width does not feel its pressure any more
+    const vec p = x[0] + y[0] - vsqrt(vfma(x[0], x[0], y[0] * y[0]));
+    return vselect(vlt(mu, vset(CONE_WIDTH)), vfma(p, p, cone_shear2(n, x)), out);
 }

@@ -1,0 +1,13 @@
+// What several solvers need in the same way.
+#pragma once
+
+#include "solver/solver.h"
+
+// A node lighter than this share of the lightest particle carries no velocity: f / m diverges
+// there, while what it would give back to particles vanishes [kg].
+double rp_least_node_mass(const rp_step *step);
+
+// What the field of accelerations adds to the velocity of every node in the step [m/s], before
+// anything changes. A script has one thread.
+// @param[out] out [node page][node], of the step's scratch memory; NULL: there is no field
+rp_result rp_find_push(const rp_step *step, double (**out)[3]);
