@@ -638,7 +638,7 @@ static void fill_node(const loops *l, rp_local page, int n, const uint32_t *cube
             }
         }
     }
-    rp_link *link = f->link + own * (size_t)f->links;
+    rp_friction_link *link = f->link + own * (size_t)f->links;
     for (int i = 0; i < f->links; i++) {
         const int x = at[0] + (layout->dim == 3 ? i / 9 : i / 3),
                   y = at[1] + (layout->dim == 3 ? i / 3 % 3 : i % 3),
@@ -680,7 +680,7 @@ static void fill_cell(const loops *l, rp_local page, int n, const uint32_t *cube
             }
         }
     }
-    rp_link *link = f->link + own * (size_t)f->links;
+    rp_friction_link *link = f->link + own * (size_t)f->links;
     double room = 0.0, loose = 0.0;
     int corners = 0;
     for (int i = 0; i < f->links; i++) {

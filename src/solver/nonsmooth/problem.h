@@ -28,10 +28,10 @@ enum {
     RP_SUMS = 2 * RP_ANDERSON_MOST + 1,
 };
 
-typedef struct rp_link {
+typedef struct rp_friction_link {
     float b[3];
     uint32_t node;
-} rp_link;
+} rp_friction_link;
 
 // What a wall asks of a node, in the units of the problem. Its change of the node's velocity is the
 // entry `at` of the velocities; where it holds the node (RP_STICKY), what the node had without it.
@@ -59,7 +59,7 @@ typedef struct rp_friction_problem {
     // [chunk]
     uint8_t *lanes;         // points that it has
     uint32_t *point;        // [8] node of each point, from 1; 0: none
-    rp_link *link;          // [8][links]
+    rp_friction_link *link; // [8][links]
     double *lambda;         // [size][8]
     float *block;           // [size (size + 1) / 2][8] of W by rows, from the diagonal on
     double *per;            // [2][8] stress per rate: pressure, shear

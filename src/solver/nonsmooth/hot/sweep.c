@@ -8,7 +8,7 @@
 // ---- between nodes and points ----
 
 typedef struct links {
-    const rp_link *of; // of a chunk, [8][each]
+    const rp_friction_link *of; // of a chunk, [8][each]
     int lanes, each;
 } links;
 
@@ -25,7 +25,7 @@ typedef double eight[RP_CHUNK];
 RP_INLINE void gather(links l, const double *u, eight G[DIM * DIM])
 {
     for (int lane = 0; lane < l.lanes; lane++) {
-        const rp_link *link = l.of + lane * l.each;
+        const rp_friction_link *link = l.of + lane * l.each;
         quad column[DIM];
         for (int a = 0; a < DIM; a++) {
             column[a] = quad_all(0.0);
@@ -56,7 +56,7 @@ RP_INLINE void scatter(links l, eight X[SIZE], double *u)
 {
     static const int at[2][3][3] = {{{0, 2}, {2, 1}}, {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}};
     for (int lane = 0; lane < l.lanes; lane++) {
-        const rp_link *link = l.of + lane * l.each;
+        const rp_friction_link *link = l.of + lane * l.each;
         quad column[DIM], any = quad_all(0.0);
         for (int a = 0; a < DIM; a++) {
             column[a] = quad_all(0.0);
@@ -335,7 +335,7 @@ RP_INLINE void measure_chunk(const rp_friction_problem *f, rp_local chunk)
     memset(S, 0, sizeof S);
     for (int lane = 0; lane < of.lanes; lane++) {
         for (int n = 0; n < of.each; n++) {
-            const rp_link *link = &of.of[lane * of.each + n];
+            const rp_friction_link *link = &of.of[lane * of.each + n];
             const double inverse = f->u[(size_t)link->node * 4 + 3];
             for (int a = 0; a < DIM; a++) {
                 for (int b = 0; b < DIM; b++) {
