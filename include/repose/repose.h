@@ -8,6 +8,7 @@
 #include "file.h"
 #include "frame.h"
 #include "measure.h"
+#include "mesh.h"
 #include "method.h"
 #include "nearest.h"
 #include "plugin.h"

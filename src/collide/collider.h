@@ -14,6 +14,7 @@ typedef struct rp_collider {
     char name[RP_NAME_SIZE];
     bool moves;      // by itself or with its parent
     bool free;       // of a body of finite mass (collide/rigids.h), which says where it is
+    bool thin;       // sand may feel two faces of it at once (collide/thin.h)
     rp_look look;    // for pictures
     double color[3]; // sRGB
     // where it is at the start and at the end of the step; written by rp_colliders_move()

@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "base/threads.h"
 #include "collide/contact.h"
+#include "collide/thin.h"
 #include "core/exchange.h"
 #include "shape/class.h"
 
@@ -97,15 +98,16 @@ rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *col
     }
     t->near = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->near, "colliders of pages");
     t->wall = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->wall, "colliders of pages");
+    t->other = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->other, "colliders of pages");
     t->given = rp_scratch_get(scratch, (size_t)t->pairs * sizeof *t->given, "loads of colliders");
-    if (t->near == NULL || t->wall == NULL || t->given == NULL) {
+    if (t->near == NULL || t->wall == NULL || t->other == NULL || t->given == NULL) {
         return RP_ERR_MEMORY;
     }
     int64_t pair = 0;
     for (size_t p = 0; p < pages; p++) {
         for (int w = 0; w < COLLIDER_WORDS; w++) {
             for (uint64_t bits = f.near[p][w]; bits != 0; bits &= bits - 1) {
-                t->wall[pair] = -1;
+                t->wall[pair] = t->other[pair] = -1;
                 t->near[pair++] = (uint16_t)(64 * w + __builtin_ctzll(bits));
             }
         }
@@ -127,12 +129,105 @@ static double real_at(const rp_layout *l, const void *numbers, int at)
                                      : ((const double *)numbers)[at];
 }
 
+// ---- thin colliders ----
+
+// The mass that the particles around a page have put at a node beyond its border. Node pages there
+// may belong to others, and be summed later; arenas are finished.
+static double mass_beyond(const rp_touches *t, const rp_grid *grid, rp_local page, const int at[3])
+{
+    const rp_layout *l = &grid->layout;
+    double sum = 0.0;
+    for (int s = 0; s < t->sets; s++) {
+        const uint32_t *source = rp_grid_source(grid, s, page);
+        for (int n = 0; n < RP_NEAR && (grid->scatters[s] >> RP_CH_MOMENTUM & 1); n++) {
+            if (source[n] == RP_NO_PAGE) {
+                continue;
+            }
+            const rp_page *from = &rp_set_page(&t->set[s])[source[n]];
+            int32_t offset[3];
+            int place[3] = {0};
+            bool there = true;
+            rp_near_offset(n, offset);
+            for (int a = 0; a < l->dim; a++) {
+                place[a] =
+                    at[a] - offset[a] * l->cells[a] + 1; // an arena begins a cell before its page
+                there = there && place[a] >= from->reach_lo[a] && place[a] < from->reach_hi[a];
+            }
+            const int number = (place[0] * l->arena[1] + place[1]) * l->arena[2] + place[2];
+            sum += there ? real_at(l, rp_grid_arena(grid, s, from, RP_CH_MOMENTUM),
+                                   number * RP_QUAD + 3)
+                         : 0.0;
+        }
+    }
+    return sum;
+}
+
+static void masses_around(const rp_touches *t, const rp_grid *grid, rp_local page, int number,
+                          rp_masses out)
+{
+    const rp_layout *l = &grid->layout;
+    const int *cells = l->cells;
+    const int at[3] = {number / (cells[1] * cells[2]), number / cells[2] % cells[1],
+                       number % cells[2]};
+    const void *nodes = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
+    for (int n = 0; n < 27; n++) {
+        const int way[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+        const int place[3] = {at[0] + way[0], at[1] + way[1], at[2] + way[2]};
+        if (l->dim == 2 && way[2] != 0) {
+            continue;
+        }
+        bool within = true;
+        for (int a = 0; a < 3; a++) {
+            within = within && place[a] >= 0 && place[a] < cells[a];
+        }
+        const int there = (place[0] * cells[1] + place[1]) * cells[2] + place[2];
+        out[1 + way[0]][1 + way[1]][1 + way[2]] =
+            within ? real_at(l, nodes, there * RP_QUAD + 3) : mass_beyond(t, grid, page, place);
+    }
+}
+
+// A thin collider acts with the face that the sand is on. Between sand on both sides it lets
+// nothing pass.
+static __attribute__((noinline)) void choose_face(const rp_touches *t, const rp_grid *grid,
+                                                  rp_local page, uint32_t pair, const node *at,
+                                                  rp_constraint *out)
+{
+    const rp_layout *l = &grid->layout;
+    const rp_collider *c = &t->collider[t->near[pair]];
+    double other[4];
+    if (c->moves) {
+        rp_thin_other(c, l, at->x, out->distance, out->normal, other);
+    } else if (t->other[pair] < 0) {
+        const double numbers[4] = {out->distance, out->normal[0], out->normal[1], out->normal[2]};
+        rp_wall_other_numbers(c, l, at->x, numbers, other);
+    } else {
+        const void *entry = rp_walls_other_at(t->walls, l, t->other[pair]);
+        for (int i = 0; i < 4; i++) {
+            other[i] = real_at(l, entry, 4 * at->number + i);
+        }
+    }
+    if (other[0] > 0.0) {
+        return;
+    }
+    rp_masses mass;
+    masses_around(t, grid, page, at->number, mass);
+    const rp_thin_side side = rp_thin_find_side(mass, l->dim, out->distance, out->normal, other);
+    if (side == RP_THIN_OTHER) {
+        out->distance = other[0];
+        memcpy(out->normal, other + 1, sizeof out->normal);
+    } else if (side == RP_THIN_BOTH && out->contact == RP_SEPARATE) {
+        out->contact = RP_SLIP;
+    }
+}
+
 // What the collider of a pair asks of a node: the one place where that is worked out. Inlined by
 // force: gcc 12 would call it, since it is used twice, and contact would take a tenth longer.
-static inline __attribute__((always_inline)) void constrain(const rp_touches *t, const rp_layout *l,
+static inline __attribute__((always_inline)) void constrain(const rp_touches *t,
+                                                            const rp_grid *grid, rp_local page,
                                                             uint32_t pair, const node *at,
                                                             double dt, rp_constraint *out)
 {
+    const rp_layout *l = &grid->layout;
     const rp_collider *c = &t->collider[t->near[pair]];
     double phi;
     if (c->moves) {
@@ -159,13 +254,18 @@ static inline __attribute__((always_inline)) void constrain(const rp_touches *t,
     out->contact = c->contact;
     out->friction = c->friction;
     out->massless = !(at->mass > 0.0);
-    out->distance = fabs(phi) < ON_WALL * l->h ? 0.0 : phi;
+    out->distance = phi;
+    if (c->thin && at->mass > 0.0) {
+        choose_face(t, grid, page, pair, at, out);
+    }
+    out->distance = fabs(out->distance) < ON_WALL * l->h ? 0.0 : out->distance;
 }
 
 // How far the nodes of a page are from a collider that stands still, cheaply: looked up, or as the
 // linear function that a plane is.
 typedef struct reach {
-    const void *wall; // [node][4]; NULL: a plane
+    const void *wall;  // [node][4]; NULL: a plane
+    const void *other; // the same of the other face; NULL: there is none
     double first, step[3];
 } reach;
 
@@ -191,6 +291,8 @@ static void find_reaches(const rp_touches *t, const rp_layout *l, const rp_touch
         out->of[k] = (reach){0};
         if (t->wall[pair] >= 0) {
             out->of[k].wall = rp_walls_at(t->walls, l, t->wall[pair]);
+            out->of[k].other =
+                t->other[pair] >= 0 ? rp_walls_other_at(t->walls, l, t->other[pair]) : NULL;
         } else {
             out->of[k].first = rp_shape_distance(c->shape, corner, out->of[k].step);
         }
@@ -212,7 +314,8 @@ static bool out_of_reach(const reaches *r, const rp_layout *l, const int at[3], 
         if (one->wall != NULL) {
             phi = real_at(l, one->wall, 4 * number);
         }
-        far = phi > 1e-6 * l->h && phi * phi > 1.001 * way2;
+        far = phi > 1e-6 * l->h && phi * phi > 1.001 * way2 &&
+              (one->other == NULL || real_at(l, one->other, 4 * number) > 0.0);
     }
     return far;
 }
@@ -295,7 +398,7 @@ int32_t rp_touches_list(const rp_touches *t, const rp_grid *grid, rp_local page,
                 rp_layout_node_at(l, block, place, here.x);
                 for (int p = 0; p < touch->count; p++) {
                     rp_constraint c;
-                    constrain(t, l, touch->first + (uint32_t)p, &here, wanted->dt, &c);
+                    constrain(t, grid, page, touch->first + (uint32_t)p, &here, wanted->dt, &c);
                     if (c.distance > wanted->reach) {
                         continue;
                     }
@@ -348,7 +451,7 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
                 }
                 rp_layout_node_at(l, block, place, here.x);
                 for (int p = 0; p < touch->count; p++) {
-                    constrain(t, l, touch->first + (uint32_t)p, &here, dt, &list[p]);
+                    constrain(t, grid, page, touch->first + (uint32_t)p, &here, dt, &list[p]);
                 }
                 collide(list, touch->count, t->collider, dt, &here, t->given + touch->first);
                 for (int a = 0; a < l->dim; a++) {

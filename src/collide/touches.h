@@ -31,9 +31,14 @@ typedef struct rp_touches {
     rp_touch *page; // [node page]
     uint16_t *near; // collider numbers
     int32_t *wall;  // entries of `walls`; -1: work it out
+    int32_t *other; // the same for the other faces of thin ones
     const rp_walls *walls;
     rp_gift *given; // written by the page's thread
     int64_t pairs;
+    // whose arenas hold what was scattered: the mass around a page; none: there is nothing beyond
+    // it
+    const rp_set *set;
+    int sets;
 } rp_touches;
 
 // @param walls kept from step to step; NULL: nothing is remembered

@@ -3,12 +3,14 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "base/threads.h"
+#include "collide/thin.h"
 #include "collide/touches.h"
 #include "shape/class.h"
 
 typedef struct wall_slot {
     uint64_t key;  // of the block
     int32_t entry; // -1: free
+    int32_t other; // -1: there is none
     uint16_t collider;
 } wall_slot;
 
@@ -16,6 +18,7 @@ void rp_walls_free(rp_walls *walls, const rp_allocator *a)
 {
     rp_buffer_free(&walls->table, a);
     rp_buffer_free(&walls->entry, a);
+    rp_buffer_free(&walls->other, a);
     rp_buffer_free(&walls->near, a);
 }
 
@@ -41,7 +44,7 @@ static rp_result walls_clear(rp_walls *walls, const rp_grid *grid, int64_t wante
     while (size < 4 * (size_t)wanted) {
         size *= 2;
     }
-    walls->entries = 0;
+    walls->entries = walls->others = 0;
     walls->table_size = 0;
     RP_TRY(rp_buffer_reserve(&walls->table, grid->allocator, size * sizeof(wall_slot), 0,
                              "the table of walls"));
@@ -52,11 +55,8 @@ static rp_result walls_clear(rp_walls *walls, const rp_grid *grid, int64_t wante
     return RP_OK;
 }
 
-// Not inlined: gcc 12 then left two of the four numbers as they were, and a test saw it.
-__attribute__((noinline)) void rp_wall_numbers(const rp_collider *c, const rp_layout *l,
-                                               const double x[3], double out[4])
+static void round_numbers(const rp_layout *l, double out[4])
 {
-    out[0] = rp_shape_distance(c->shape, x, out + 1);
     if (l->precision == RP_SINGLE) {
         float rounded[4];
         for (int i = 0; i < 4; i++) {
@@ -68,35 +68,73 @@ __attribute__((noinline)) void rp_wall_numbers(const rp_collider *c, const rp_la
     }
 }
 
+// Not inlined: gcc 12 then left two of the four numbers as they were, and a test saw it.
+__attribute__((noinline)) void rp_wall_numbers(const rp_collider *c, const rp_layout *l,
+                                               const double x[3], double out[4])
+{
+    out[0] = rp_shape_distance(c->shape, x, out + 1);
+    round_numbers(l, out);
+}
+
+__attribute__((noinline)) void rp_wall_other_numbers(const rp_collider *c, const rp_layout *l,
+                                                     const double x[3], const double numbers[4],
+                                                     double out[4])
+{
+    rp_thin_other(c, l, x, numbers[0], numbers + 1, out);
+    round_numbers(l, out);
+}
+
 typedef struct wall_job {
-    const rp_walls *walls;
+    rp_walls *walls;
     const rp_collider *collider;
     const rp_grid *grid;
     const struct wall_order {
-        int32_t entry;
+        int32_t entry, other;
         rp_local page;
         uint16_t collider;
     } * order;
 } wall_job;
 
+static void put_numbers(const rp_layout *l, rp_buffer *buffer, int32_t entry, int node,
+                        const double numbers[4])
+{
+    char *out = (char *)buffer->data + (size_t)entry * wall_bytes(l);
+    for (int k = 0; k < 4; k++) {
+        if (l->precision == RP_SINGLE) {
+            ((float *)out)[4 * node + k] = (float)numbers[k];
+        } else {
+            ((double *)out)[4 * node + k] = numbers[k];
+        }
+    }
+}
+
 static void fill_wall(void *context, int64_t i, int thread)
 {
     (void)thread;
     const wall_job *job = context;
+    const struct wall_order *order = &job->order[i];
     const rp_layout *l = &job->grid->layout;
-    char *out = (char *)job->walls->entry.data + (size_t)job->order[i].entry * wall_bytes(l);
+    const rp_collider *c = &job->collider[order->collider];
     for (int n = 0; n < l->nodes; n++) {
-        double x[3], numbers[4];
-        rp_layout_node(l, rp_grid_page(job->grid)[job->order[i].page].block, n, x);
-        rp_wall_numbers(&job->collider[job->order[i].collider], l, x, numbers);
-        for (int k = 0; k < 4; k++) {
-            if (l->precision == RP_SINGLE) {
-                ((float *)out)[4 * n + k] = (float)numbers[k];
-            } else {
-                ((double *)out)[4 * n + k] = numbers[k];
-            }
+        double x[3], numbers[4], other[4];
+        rp_layout_node(l, rp_grid_page(job->grid)[order->page].block, n, x);
+        rp_wall_numbers(c, l, x, numbers);
+        put_numbers(l, &job->walls->entry, order->entry, n, numbers);
+        if (order->other >= 0) {
+            rp_wall_other_numbers(c, l, x, numbers, other);
+            put_numbers(l, &job->walls->other, order->other, n, other);
         }
     }
+}
+
+// @param old entries that are kept
+static rp_result make_room(const rp_grid *grid, rp_buffer *buffer, int32_t entries, int64_t old)
+{
+    const size_t bytes = (size_t)entries * wall_bytes(&grid->layout);
+    return buffer->bytes >= bytes
+               ? RP_OK
+               : rp_buffer_reserve(buffer, grid->allocator, bytes + bytes / 8,
+                                   (size_t)old * wall_bytes(&grid->layout), "walls");
 }
 
 rp_result rp_walls_find(rp_walls *walls, rp_touches *t, const rp_grid *grid, int threads,
@@ -105,7 +143,7 @@ rp_result rp_walls_find(rp_walls *walls, rp_touches *t, const rp_grid *grid, int
     wall_job job = {.walls = walls, .collider = t->collider, .grid = grid};
     struct wall_order *order =
         rp_scratch_get(scratch, (size_t)t->pairs * sizeof *order, "walls to look at");
-    int64_t standing = 0, orders = 0;
+    int64_t standing = 0, orders = 0, others = 0;
     if (order == NULL) {
         return RP_ERR_MEMORY;
     }
@@ -122,7 +160,7 @@ rp_result rp_walls_find(rp_walls *walls, rp_touches *t, const rp_grid *grid, int
         for (int k = 0; k < t->page[p].count; k++) {
             const uint32_t pair = t->page[p].first + (uint32_t)k;
             const uint16_t collider = t->near[pair];
-            t->wall[pair] = -1;
+            t->wall[pair] = t->other[pair] = -1;
             // a plane is worked out as fast as it is looked up
             if (t->collider[collider].moves || rp_shape_is_plane(t->collider[collider].shape)) {
                 continue;
@@ -131,19 +169,19 @@ rp_result rp_walls_find(rp_walls *walls, rp_touches *t, const rp_grid *grid, int
             const uint64_t key = rp_grid_page(grid)[p].key;
             wall_slot *slot = wall_at(walls, key, collider);
             if (slot->entry < 0) {
-                *slot = (wall_slot){key, walls->entries++, collider};
-                order[orders++] = (struct wall_order){slot->entry, p, collider};
+                const bool thin = t->collider[collider].thin;
+                *slot = (wall_slot){key, walls->entries++, thin ? walls->others++ : -1, collider};
+                order[orders++] = (struct wall_order){slot->entry, slot->other, p, collider};
+                others += thin;
             }
             t->wall[pair] = slot->entry;
+            t->other[pair] = slot->other;
         }
     }
-    const size_t used = (size_t)(walls->entries - orders) * wall_bytes(&grid->layout),
-                 bytes = (size_t)walls->entries * wall_bytes(&grid->layout);
-    if (walls->entry.bytes < bytes &&
-        rp_buffer_reserve(&walls->entry, grid->allocator, bytes + bytes / 8, used, "walls") !=
-            RP_OK) {
+    if (make_room(grid, &walls->entry, walls->entries, walls->entries - orders) != RP_OK ||
+        make_room(grid, &walls->other, walls->others, walls->others - others) != RP_OK) {
         walls->table_size = 0; // what was promised is not there
-        walls->entries = 0;
+        walls->entries = walls->others = 0;
         return RP_ERR_MEMORY;
     }
     t->walls = walls;

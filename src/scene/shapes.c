@@ -1,5 +1,6 @@
 // Shapes from the calls that describe them, made when all has been said: a shape in 2D is another
 // than in 3D, and some are as fine as the grid.
+#include "repose/mesh.h"
 #include "scene/scene.h"
 
 #include <math.h>
@@ -243,10 +244,7 @@ static rp_result make_mesh(rp_scene *scene, scene_call *r)
         return rp_call_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
     }
     scene_value *resolution = &r->value[rp_scene_key_index(r->word, "resolution")];
-    if (!resolution->given) {
-        resolution->kind = TAKES_NUMBER;
-        resolution->number = rp_call_number(scene->said, "dx");
-    }
+    const double dx = rp_call_number(scene->said, "dx");
     rp_mesh_def def = rp_default_mesh_def();
     def.file = rp_scene_take_file(scene, rp_call_text(r, "file"));
     if (def.file == NULL) {
@@ -255,11 +253,23 @@ static rp_result make_mesh(rp_scene *scene, scene_call *r)
     const scene_value *up = rp_call_value(r, "up");
     def.scale = rp_call_number(r, "scale");
     def.turn = up->kind != 0 ? scene->up - (up->choice == 0 ? 1 : 2) : 0;
-    def.resolution = resolution->number;
+    def.resolution = resolution->given ? resolution->number : 0.0;
     def.repair = rp_call_boolean(r, "repair");
     def.uses = take_beside;
     def.context = &(gltf_file){scene, rp_call_text(r, "file")};
-    return rp_shape_mesh(&def, &r->shape);
+    RP_TRY(rp_shape_mesh_for(&def, dx, &r->shape));
+    rp_mesh_fit fit;
+    rp_shape_mesh_fit(r->shape, &fit);
+    if (2.0 * fit.resolution > fit.thickness) {
+        rp_call_warn(
+            scene, r, "resolution",
+            "%.3g m is too coarse for a mesh that is %.2g m thick in places, which will have "
+            "holes; want at most %.2g m",
+            fit.resolution, fit.thickness, 0.25 * fit.thickness);
+    }
+    resolution->kind = TAKES_NUMBER;
+    resolution->number = fit.resolution;
+    return RP_OK;
 }
 
 // Operators: what they take was made before them

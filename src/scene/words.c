@@ -254,8 +254,9 @@ static const scene_key mesh_keys[] = {
     {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1", .sentence = "Metres in a unit of the file."},
     {"up", TAKES_CHOICE, .choices = CHOICES("y", "z"), .absent = "that of the scene",
      .sentence = "The axis that points up in the file; it is turned about x to where the scene has it."},
-    {"resolution", TAKES_NUMBER, "m", POSITIVE, .absent = "`dx`",
-     .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost."},
+    {"resolution", TAKES_NUMBER, "m", POSITIVE, .absent = "a quarter of its thickness, at most `dx`",
+     .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost. Chosen by where "
+                 "the mesh is thin, and never finer than a quarter of `dx`."},
     {"repair", TAKES_BOOLEAN, .otherwise = "false",
      .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it."},
 };

@@ -31,6 +31,7 @@ typedef float block_nodes[NODES][NODES][NODES];
 typedef struct field {
     rp_shape shape;
     double lower[3], upper[3], volume; // of the surface
+    double thickness;                  // where it is thin [m]
     double cell, corner[3];            // [m]; place of the first node
     int64_t blocks[3];
     rp_buffer coarse; // float: distance at corners of blocks
@@ -332,21 +333,16 @@ static rp_result fill_field(field *f, making *m, rp_buffer *list, int threads)
     return RP_OK;
 }
 
-static rp_result make_field(field *f, const rp_mesh *mesh, int threads)
+static rp_result make_field(field *f, const rp_mesh *mesh, const rp_mesh_tree *tree, int threads)
 {
     const rp_allocator *a = rp_default_allocator();
-    rp_mesh_tree tree = {0};
     crossings c = {0};
     rp_buffer list = {0};
-    making m = {.field = f, .tree = &tree, .crossings = &c};
-    rp_result result = rp_mesh_tree_make(mesh, &tree);
-    if (result == RP_OK) {
-        result = list_crossings(f, mesh, &c);
-    }
+    making m = {.field = f, .tree = tree, .crossings = &c};
+    rp_result result = list_crossings(f, mesh, &c);
     if (result == RP_OK) {
         result = fill_field(f, &m, &list, threads);
     }
-    rp_mesh_tree_free(&tree);
     rp_buffer_free(&c.buffer, a);
     rp_buffer_free(&list, a);
     return result;
@@ -492,7 +488,7 @@ rp_mesh_def rp_default_mesh_def(void)
     return (rp_mesh_def){.scale = 1.0, .cookie = RP_DEF_COOKIE};
 }
 
-static rp_result check_def(const rp_mesh_def *def)
+static rp_result check_def(const rp_mesh_def *def, double dx)
 {
     if (def->cookie != RP_DEF_COOKIE) {
         return rp_fail(RP_ERR_ARGUMENT, "mesh: start from rp_default_mesh_def()");
@@ -503,7 +499,8 @@ static rp_result check_def(const rp_mesh_def *def)
     if (def->turn < -1 || def->turn > 1) {
         return rp_fail(RP_ERR_ARGUMENT, "mesh.turn: want -1 to 1, got %d", def->turn);
     }
-    if (!(def->resolution > 0.0 && isfinite(def->resolution))) {
+    const bool chosen = def->resolution == 0.0 && dx > 0.0 && isfinite(dx);
+    if (!chosen && !(def->resolution > 0.0 && isfinite(def->resolution))) {
         return rp_fail(RP_ERR_ARGUMENT, "mesh.resolution: want > 0 m, got %g", def->resolution);
     }
     return RP_OK;
@@ -556,13 +553,16 @@ static rp_result lay_out(field *f, const rp_mesh *mesh, const char *name, double
     return RP_OK;
 }
 
-// A mesh in centimetres taken for metres would keep the machine busy for minutes; its size says it.
-static rp_result check_size(const rp_mesh *mesh, const char *name, double resolution)
+static const double MOST_CELLS = 1e7; // along the surface: about a gigabyte
+
+static double surface_area(const rp_mesh *mesh, double lower[3], double upper[3])
 {
-    static const double most = 1e7; // cells along the surface: about a gigabyte
     const double(*place)[3] = (const double(*)[3])rp_mesh_place(mesh);
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     double area = 0.0;
+    for (int a = 0; a < 3; a++) {
+        lower[a] = INFINITY;
+        upper[a] = -INFINITY;
+    }
     for (int32_t i = 0; i < mesh->triangles; i++) {
         const int32_t *corner = rp_mesh_triangle(mesh)[i];
         double side[2][3], twice2 = 0.0;
@@ -581,17 +581,45 @@ static rp_result check_size(const rp_mesh *mesh, const char *name, double resolu
         }
         area += 0.5 * sqrt(twice2);
     }
-    if (isfinite(area) && area > most * resolution * resolution) {
+    return area;
+}
+
+// A mesh in centimetres taken for metres would keep the machine busy for minutes; its size says it.
+static rp_result check_size(const rp_mesh *mesh, const char *name, double resolution)
+{
+    double lower[3], upper[3];
+    const double area = surface_area(mesh, lower, upper);
+    if (isfinite(area) && area > MOST_CELLS * resolution * resolution) {
         return rp_fail(RP_ERR_LIMIT,
                        "%s: it is %.3g x %.3g x %.3g m large, and its surface has %.2g cells of %g "
                        "m: want at most %.2g; is its scale wrong, or the resolution too fine?",
                        name, upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2],
-                       area / (resolution * resolution), resolution, most);
+                       area / (resolution * resolution), resolution, MOST_CELLS);
     }
     return RP_OK;
 }
 
-static rp_result make_shape(const rp_mesh_def *def, field *f)
+// Four cells across where it is thin, unless that takes too many of them.
+static double choose_resolution(const rp_mesh *mesh, double dx, double thickness)
+{
+    double lower[3], upper[3];
+    const double area = surface_area(mesh, lower, upper), few = 0.1 * MOST_CELLS;
+    const double fine = fmin(fmax(0.25 * thickness, 0.25 * dx), dx);
+    return fmin(fmax(fine, sqrt(area / few)), dx);
+}
+
+// All that needs the tree.
+static rp_result make_distances(const rp_mesh_def *def, double dx, const char *name, field *f,
+                                const rp_mesh_tree *tree)
+{
+    const bool given = def->resolution > 0.0;
+    RP_TRY(rp_mesh_thickness(tree, 4.0 * fmax(dx, def->resolution), &f->thickness));
+    RP_TRY(lay_out(f, &f->mesh, name,
+                   given ? def->resolution : choose_resolution(&f->mesh, dx, f->thickness)));
+    return make_field(f, &f->mesh, tree, def->threads > 0 ? def->threads : rp_default_threads());
+}
+
+static rp_result make_shape(const rp_mesh_def *def, double dx, field *f)
 {
     rp_mesh *mesh = &f->mesh;
     const char *name = def->file != NULL ? def->file : "mesh";
@@ -606,28 +634,47 @@ static rp_result make_shape(const rp_mesh_def *def, field *f)
         }
     }
     RP_TRY(rp_mesh_close(mesh, name, def->repair));
-    RP_TRY(check_size(mesh, name, def->resolution));
-    RP_TRY(lay_out(f, mesh, name, def->resolution));
+    RP_TRY(check_size(mesh, name, fmax(def->resolution, dx)));
     f->volume = rp_mesh_volume(mesh);
-    return make_field(f, mesh, def->threads > 0 ? def->threads : rp_default_threads());
+    rp_mesh_tree tree = {0};
+    rp_result result = rp_mesh_tree_make(mesh, &tree);
+    result = result == RP_OK ? make_distances(def, dx, name, f, &tree) : result;
+    rp_mesh_tree_free(&tree);
+    return result;
 }
 
-rp_result rp_shape_mesh(const rp_mesh_def *def, rp_shape **shape)
+static const rp_shape_class class = {.distance = field_distance,
+                                     .bounds = field_bounds,
+                                     .volume = field_volume,
+                                     .free = field_free,
+                                     .triangles = field_triangles};
+
+bool rp_shape_mesh_fit(const rp_shape *shape, rp_mesh_fit *fit)
 {
-    static const rp_shape_class class = {.distance = field_distance,
-                                         .bounds = field_bounds,
-                                         .volume = field_volume,
-                                         .free = field_free,
-                                         .triangles = field_triangles};
+    const field *f = (const field *)shape;
+    if (shape->class != &class) {
+        return false;
+    }
+    *fit = (rp_mesh_fit){.resolution = f->cell, .thickness = f->thickness};
+    return true;
+}
+
+rp_result rp_shape_mesh_for(const rp_mesh_def *def, double dx, rp_shape **shape)
+{
     *shape = NULL;
     rp_shape *made;
-    RP_TRY(check_def(def));
+    RP_TRY(check_def(def, dx));
     RP_TRY(rp_shape_new(&class, sizeof(field), &made));
-    const rp_result result = make_shape(def, (field *)made);
+    const rp_result result = make_shape(def, dx, (field *)made);
     if (result != RP_OK) {
         rp_shape_release(made);
         return result;
     }
     *shape = made;
     return RP_OK;
+}
+
+rp_result rp_shape_mesh(const rp_mesh_def *def, rp_shape **shape)
+{
+    return rp_shape_mesh_for(def, 0.0, shape);
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/memory.h"
-#include "repose/shape.h"
+#include "repose/mesh.h"
 
 // Corners of a triangle run counter-clockwise seen from outside. Zero-initialise before first use.
 typedef struct rp_mesh {
@@ -54,3 +54,7 @@ void rp_mesh_tree_free(rp_mesh_tree *tree);
 // behind is one that is near.
 double rp_mesh_tree_distance(const rp_mesh_tree *tree, const double x[3], double exact,
                              int32_t *nearest);
+// How thick the solid is where it is thin, less what edges have: a fiftieth of the surface may be
+// thinner.
+// @param most what is thicker is as good as this [m]
+rp_result rp_mesh_thickness(const rp_mesh_tree *tree, double most, double *out);

@@ -1,6 +1,7 @@
 // Colliders of a world: how they come into it, and what acts on them.
 #include "base/result.h"
 #include "base/text.h"
+#include "collide/thin.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -78,6 +79,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
         .end = at_rest,
         .look = def->look,
         .color = {def->color[0], def->color[1], def->color[2]},
+        .thin = rp_shape_is_thin(def->shape, &world->grid.layout),
     };
     if (def->name != NULL) {
         snprintf(collider->name, sizeof collider->name, "%s", def->name);

@@ -10,9 +10,11 @@
 #include <string.h>
 
 static const double THIN = 4.0, NARROW = 2.0; // [cells]: what is less is told
+static const double HOLDS = 1.0;              // [cells]: what is thinner may let sand through
 static const double WIDE = 8.0;               // [cells]: how far one looks for the other side
 static const double TOUCH = 0.3;              // [cells]: what is nearer is a contact, no passage
 static const double THIN_SHARE = 0.1;         // of a surface; every cone has a thin tip
+static const double LEAK_SHARE = 0.02;        // the same for what lets sand through
 
 typedef struct region {
     double lower[3], upper[3];
@@ -122,7 +124,14 @@ static double free_way(const view *v, const spot *s, double sign, double most, i
 static double thickness(const view *v, const spot *s)
 {
     int hit;
-    return free_way(v, s, -1.0, THIN * v->h, &hit);
+    double high = free_way(v, s, -1.0, THIN * v->h, &hit), low = high - 0.125 * v->h;
+    for (int i = 0; i < 8 && high < THIN * v->h; i++) {
+        const double middle = 0.5 * (low + high);
+        double x[3];
+        go(s, -middle, x);
+        *(solid(v, x, &hit) > 0.0 ? &high : &low) = middle;
+    }
+    return high;
 }
 
 static double gap(const view *v, const spot *s, double most, int *other)
@@ -228,7 +237,7 @@ static void look_at_collider(view *v, int collider, int samples)
     passage kept[KEPT];
     spot thinnest = {0};
     double least = INFINITY;
-    int count = 0, spots = 0, thin = 0;
+    int count = 0, spots = 0, thin = 0, leaky = 0;
     for (int i = 0; i < samples; i++) {
         passage p;
         if (!draw_spot(v, collider, &r, &p.spot)) {
@@ -237,6 +246,7 @@ static void look_at_collider(view *v, int collider, int samples)
         const double deep = thickness(v, &p.spot);
         spots++;
         thin += deep < THIN * v->h;
+        leaky += deep < 0.98 * HOLDS * v->h; // less what places and fields of distances are off by
         if (deep < least) {
             least = deep;
             thinnest = p.spot;
@@ -246,7 +256,14 @@ static void look_at_collider(view *v, int collider, int samples)
             keep_narrowest(v, kept, &count, KEPT, &p);
         }
     }
-    if (thin > THIN_SHARE * spots) {
+    if (leaky > LEAK_SHARE * spots) {
+        rp_log(
+            RP_LOG_WARNING,
+            "collider '%s' is thinner than dx over %.0f %% of its surface, about %.2g m at (%.3g, "
+            "%.3g, %.3g): sand may fall through it; want at least %.3g m, or a smaller dx",
+            c->name, 100.0 * leaky / spots, least, thinnest.x[0], thinnest.x[1], thinnest.x[2],
+            HOLDS * v->h);
+    } else if (thin > THIN_SHARE * spots) {
         rp_log(RP_LOG_WARNING,
                "collider '%s' is thinner than 4 dx over %.0f %% of its surface, about %.2g m at "
                "(%.3g, %.3g, %.3g): sand on one side will feel sand on the other",

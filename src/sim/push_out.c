@@ -5,7 +5,9 @@
 // stopped, and would stay there. It is put back to where the grid cannot tell the difference, with
 // the same velocity. That changes its angular momentum, which the collider gets. Only what flows is
 // put back: grains and drops may go anywhere, while parts of an elastic body belong to each other,
-// and some may be held inside a sticky collider on purpose.
+// and some may be held inside a sticky collider on purpose. The way back is
+// through the nearer face, so that particles near a thin collider are looked at before they can
+// have passed its middle.
 #include "base/result.h"
 #include "base/threads.h"
 #include "model/material.h"
@@ -16,6 +18,7 @@
 
 static const double DEPTH = 0.25; // [cells] that a particle may be inside a collider
 static const double STRIDE = 1.0; // [cells] that it is put back at once: what is deep needs several
+static const double WATCH = 0.2;  // [cells] that particles near a thin collider may go unwatched
 
 // How deep beyond what is allowed a place is [m], and the way out.
 static double excess(const rp_world *world, int collider, const double x[3], double out[3])
@@ -53,6 +56,7 @@ static void place_of(const rp_set *set, const rp_page *page, rp_local slot, doub
 typedef struct search {
     const rp_world *world;
     const rp_set *set;
+    bool all;       // also in colliders that are not thin
     uint16_t *sunk; // [tile]: a bit for each of its particles that is too deep
 } search;
 
@@ -107,7 +111,7 @@ static void search_page(void *context, int64_t index, int thread)
     memset(s->sunk + page->first / RP_LANES, 0,
            (size_t)((page->count + RP_LANES - 1) / RP_LANES) * sizeof *s->sunk);
     for (int c = 0; c < s->world->colliders; c++) {
-        if (!is_near(s->world, c, page)) {
+        if (!(s->all || s->world->collider[c].thin) || !is_near(s->world, c, page)) {
             continue;
         }
         cubes near;
@@ -182,10 +186,10 @@ static void push_particle(const rp_world *world, const rp_set *set, const rp_pag
     }
 }
 
-static rp_result push_set_out(rp_world *world, rp_set *set)
+static rp_result push_set_out(rp_world *world, rp_set *set, bool all)
 {
     rp_scratch_reset(&world->scratch);
-    search s = {.world = world, .set = set};
+    search s = {.world = world, .set = set, .all = all};
     s.sunk = rp_scratch_get(&world->scratch, (size_t)(set->slots / RP_LANES) * sizeof *s.sunk,
                             "particles in walls");
     RP_TRY(rp_agree(world->comm, s.sunk != NULL ? RP_OK : RP_ERR_MEMORY, NULL, 0));
@@ -212,16 +216,36 @@ static rp_result push_set_out(rp_world *world, rp_set *set)
     return RP_OK;
 }
 
-rp_result rp_world_push_out(rp_world *world)
+// Have particles gone another stretch of WATCH cells in the last step? The same on all ranks, and
+// after a restore: travel and the largest speed are. (What FLIP moves is not quite its speed; hence
+// the half.)
+static bool is_due(const rp_world *world, const rp_set *set)
 {
-    if (world->colliders == 0 || !world->needs.push_out) {
+    const double moved = 1.5 * world->stats.max_speed * world->stats.dt / set->layout.h;
+    return floor(set->travel / WATCH) > floor((set->travel - moved) / WATCH);
+}
+
+static bool has_thin(const rp_world *world)
+{
+    bool thin = false;
+    for (int i = 0; i < world->colliders; i++) {
+        thin = thin || world->collider[i].thin;
+    }
+    return thin;
+}
+
+rp_result rp_world_push_out(rp_world *world, bool all)
+{
+    if (world->colliders == 0 || !world->needs.push_out || (!all && !has_thin(world))) {
         return RP_OK;
     }
     for (int i = 0; i < world->colliders; i++) {
         world->collider[i].begin = world->collider[i].end; // where they are now
     }
     for (int s = 0; s < world->species_count; s++) {
-        RP_TRY(push_set_out(world, &world->set[s]));
+        if (all || is_due(world, &world->set[s])) {
+            RP_TRY(push_set_out(world, &world->set[s], all));
+        }
     }
     return RP_OK;
 }

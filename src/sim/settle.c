@@ -156,10 +156,9 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
         RP_TRY(damping_rate(world, gravity, &rate));
         damp(world, exp(-rate * step.dt));
         left = steps > 1.0 || step.dt < left ? left - step.dt : 0.0;
-        if (rp_world_wants_sort(world)) {
-            RP_TRY(rp_world_push_out(world));
-            RP_TRY(rp_world_drain(world));
-        }
+        const bool sorts = rp_world_wants_sort(world);
+        RP_TRY(rp_world_push_out(world, sorts));
+        RP_TRY(sorts ? rp_world_drain(world) : RP_OK);
     }
     damp(world, 0.0);
     rp_pair_loads_forget(&world->pair_loads); // of time that does not count

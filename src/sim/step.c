@@ -304,7 +304,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     }
     const bool frame_ends = steps == 1.0 && step.dt == wanted;
     const bool settle = frame_ends || rp_world_wants_sort(world);
-    const rp_result pushed = settle ? rp_world_push_out(world) : RP_OK;
+    const rp_result pushed = rp_world_push_out(world, settle);
     note_loads(world, frame_ends);
     rp_world_note_rigids(world, frame_ends);
     rp_probes_step(world, step.dt);

@@ -216,7 +216,8 @@ rp_result rp_world_drain(rp_world *world);
 void rp_pour_free(rp_world *world);
 
 // Put back what has sunk into colliders, at the end of a step.
-rp_result rp_world_push_out(rp_world *world);
+// @param all false: only into thin ones, and not in every step
+rp_result rp_world_push_out(rp_world *world, bool all);
 
 // One particle that a plan counts; then the volume of all of them, or nothing of it.
 rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material, int field);

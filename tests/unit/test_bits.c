@@ -71,6 +71,16 @@ static rp_result make_world(const variant *v, int threads, const char *isa, rp_w
         box.field = i % 2;
         result = rp_world_add_box(*world, &box, NULL);
     }
+    // a shelf that is thin enough for sand to feel both of its faces
+    rp_collider_def shelf = rp_default_collider_def();
+    rp_shape *shape = NULL;
+    result = result == RP_OK ? rp_shape_box((double[3]){-0.3, -0.14, -0.5},
+                                            (double[3]){0.1, -0.08, 0.5}, &shape)
+                             : result;
+    shelf.shape = shape;
+    shelf.contact = RP_SEPARATE;
+    result = result == RP_OK ? rp_world_add_collider(*world, &shelf) : result;
+    rp_shape_release(shape);
     const double lower[3] = {-2.5, -0.3, -1.0}, upper[3] = {2.5, 3.0, 1.0};
     return result == RP_OK ? rp_world_add_walls(*world, lower, upper, RP_SEPARATE, 0.4) : result;
 }

@@ -106,6 +106,10 @@ static void what_will_go_wrong_is_told(void)
          "collider { name = 'sheet', shape = box { min = {2,0,-1}, max = {2.2,2,1} } }\n",
          "collider 'sheet' is thinner than 4 dx over ", "about 0.2 m at"},
         {START HEAP GROUND
+         "collider { name = 'foil', shape = box { min = {2,0,-1}, max = {2.06,2,1} } }\n",
+         "collider 'foil' is thinner than dx over ",
+         "): sand may fall through it; want at least 0.1 m"},
+        {START HEAP GROUND
          "collider { name = 'bowl', shape = revolve { base = {4,1,0}, thickness = 0.3,\n"
          "  profile = { {0.4, 0}, {1, 0.2}, {1.5, 1} } } }\n",
          "collider 'bowl' is thinner than 4 dx", "of its surface, about 0.3 m"},

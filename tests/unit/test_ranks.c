@@ -327,6 +327,11 @@ static void fill(rp_world *world, scene which)
         add_collider(world, shape, RP_SLIP, (rp_pose_of_time){.call = sweep});
         must(rp_shape_sphere((double[3]){0.35, 0.05, 0.0}, 0.12, &shape));
         add_collider(world, shape, RP_STICKY, (rp_pose_of_time){0});
+        // two that are thin: one lies in the way, one goes through the sand
+        must(rp_shape_box((double[3]){-0.38, 0.045, -1}, (double[3]){-0.13, 0.07, 1}, &shape));
+        add_collider(world, shape, RP_SEPARATE, (rp_pose_of_time){0});
+        must(rp_shape_box((double[3]){0.13, 0.07, -1}, (double[3]){0.155, 0.25, 1}, &shape));
+        add_collider(world, shape, RP_SEPARATE, (rp_pose_of_time){.call = sweep});
         add_box(world, grains, (double[3]){-0.4, 0.1, 0}, (double[3]){0.4, 0.3, 0},
                 (double[3]){0.0, -6.0, 0}, 0);
         break;
