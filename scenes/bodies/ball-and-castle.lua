@@ -1,10 +1,13 @@
--- An elastic ball with a velocity of its own flies into a castle of moist sand: it slides and parts from the
--- sand, where in one velocity field it would stick to it (Klar 2016 has such a ball).
+-- An elastic ball flies into a castle of moist sand, slides on it and parts from it.
+--
+-- The ball has a velocity field of its own; in one field with the sand it would stick to it. Klar 2016 has
+-- such a ball.
 --
 -- In one field: --set apart=false
 
-local apart = param("apart", true)
-local dx = param("dx", 0.02, "m; half of it gives eight times the grains and takes sixteen times as long")
+local size = param("size", {"quick", "paper"}, "paper: half the dx")
+local apart = param("apart", true, "the ball has a velocity field of its own")
+local dx = param("dx", size == "paper" and 0.01 or 0.02, "m; half of it gives eight times the grains and takes sixteen times as long")
 
 scene { title = "Ball and castle", dx = dx, fps = 48, frames = 36 }
 camera { eye = {0.9, 0.75, 1.5}, look_at = {0, 0.15, 0}, fov = 34 }

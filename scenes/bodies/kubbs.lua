@@ -1,5 +1,6 @@
--- 98 wooden blocks fall on a mound and come to rest: bodies with velocities of their own, in contact with
--- each other. After Wretborn, Armiento and Museth (2017); whole, it has their 72 030 particles.
+-- Wooden blocks fall on a mound and come to rest: each has a velocity of its own, and they touch.
+--
+-- After Wretborn, Armiento and Museth (2017); whole, it has their 98 blocks of 72 030 particles.
 --
 -- Who is who: repose render kubbs-out --color body
 

@@ -1,10 +1,12 @@
 -- One ball hits three that rest on a triangle: each has a velocity of its own, and all three leave alike.
+--
 -- After Wretborn, Armiento and Museth (2017), their first test.
 --
 -- How alike: repose measure spheres-out bodies
 
+local size = param("size", {"quick", "paper"}, "paper: half the dx")
 local turn = param("turn", 0, "degrees, of the triangle against the grid")
-local dx = param("dx", 0.2, "m; a fifth of a radius")
+local dx = param("dx", size == "paper" and 0.1 or 0.2, "m; the radius of a ball is 1 m")
 
 scene { title = "One ball into three", dx = dx, fps = 12, frames = 36, gravity = {0, 0, 0} }
 camera { eye = {5, 4, 9}, look_at = {0, -0.4, 0}, fov = 36 }

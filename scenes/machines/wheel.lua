@@ -1,5 +1,7 @@
--- A driven wheel with grousers crosses a bed of sand. A carriage that may slide forwards and sink
--- carries it, and the motor has only so much torque: it digs itself in before it climbs out of its rut.
+-- A driven wheel with grousers crosses a bed of sand and digs itself in before it climbs out of its rut.
+--
+-- A carriage that may slide forwards and sink carries it, and the motor has only so much torque.
+
 local size = param("size", {"quick", "paper"}, "paper: eight times the grains")
 local torque = param("torque", 12, "N m")
 
