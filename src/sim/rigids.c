@@ -269,6 +269,7 @@ static void recall(rp_world *world, int index)
     body->pose = rp_placing_of(&m->pose);
     memcpy(body->velocity, m->velocity, sizeof body->velocity);
     memcpy(body->spin, m->spin, sizeof body->spin);
+    memset(body->mend, 0, sizeof body->mend); // of the step before, and not state
 }
 
 void rp_world_place_rigids(rp_world *world, double dt)
@@ -378,7 +379,6 @@ rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step)
         const rp_rigid *rigid = &world->rigid[i];
         rp_body *body = &world->body[rigid->collider];
         recall(world, i);
-        memset(body->mend, 0, sizeof body->mend);
         if (!world->collider[rigid->collider].free) { // it is held
             memset(body->velocity, 0, sizeof body->velocity);
             memset(body->spin, 0, sizeof body->spin);

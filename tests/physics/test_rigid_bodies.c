@@ -417,6 +417,99 @@ static void motors_ends_and_fixed_joints_hold(void)
     rp_world_destroy(world);
 }
 
+// A paddle that a motor drives through flying sand, over more than a full turn and to the end of
+// its range, and that is fast enough to bound the step.
+static void make_paddle(int threads, rp_world **out)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_material_def sand = rp_default_sand_def();
+    rp_box_def box = rp_default_box_def();
+    rp_rigid_def rigid = rp_default_rigid_def();
+    rp_joint_def hinge = rp_default_joint_def();
+    const double lower[3] = {0.0, -0.04, -0.06}, upper[3] = {0.4, 0.04, 0.06};
+    def.dx = 0.04;
+    def.fps = 1.0; // many steps a frame: a step is a whole part of what is left of it
+    def.threads = threads;
+    CHECK_OK(rp_world_create(&def, out));
+    sand.young = 1e5;
+    CHECK_OK(rp_world_add_material(*out, &sand, &box.material));
+    for (int a = 0; a < 3; a++) {
+        box.lower[a] = a == 0 ? 0.3 : -0.08;
+        box.upper[a] = a == 0 ? 0.46 : a == 1 ? 0.3 : 0.08;
+    }
+    box.lower[1] = 0.1;
+    box.velocity[0] = -3.0;
+    CHECK_OK(rp_world_add_box(*out, &box, NULL));
+    rigid.density = 1000.0;
+    CHECK_HELPER(add_box(*out, lower, upper, &rigid));
+    hinge.kind = RP_JOINT_HINGE;
+    hinge.a = 0;
+    hinge.low = -1.0;
+    hinge.high = 7.5;
+    hinge.driven = true;
+    hinge.speed = 60.0;
+    hinge.strength = 500.0;
+    CHECK_OK(rp_world_add_joint(*out, &hinge));
+}
+
+static void step_and_save(rp_world *world, int steps, void **out, size_t *size)
+{
+    for (int step = 0; step < steps; step++) {
+        CHECK_OK(rp_world_step(world));
+    }
+    CHECK_OK(rp_world_save(world, out, size));
+}
+
+// Saved in the middle of frames, before the paddle has made a turn, after it and at its end; in a
+// new world and in the one that has gone on.
+static void a_joint_goes_on_where_it_was_saved(void)
+{
+    enum { PARTS = 40, STEPS = 5 };
+    static const int threads[3] = {1, 2, 5};
+    void *first[PARTS + 1];
+    size_t sizes[PARTS + 1];
+    rp_world *world, *other;
+    CHECK_HELPER(make_paddle(1, &world));
+    double turned = 0.0, bounded = 0.0;
+    for (int part = 0; part <= PARTS; part++) {
+        for (int step = 0; step < (part > 0 ? STEPS : 0); step++) {
+            rp_rigid_state s;
+            rp_stats stats;
+            CHECK_OK(rp_world_step(world));
+            rp_world_rigid(world, 0, &s);
+            rp_world_stats(world, &stats);
+            turned += stats.dt * s.spin[2];
+            bounded += strcmp(stats.limiter, "collider") == 0;
+        }
+        CHECK_OK(rp_world_save(world, &first[part], &sizes[part]));
+    }
+    CHECK(turned > 6.5);    // or it would not count its turns
+    CHECK(bounded >= 20.0); // or the way of the paddle would not matter
+    for (int i = 0; i < 3; i++) {
+        CHECK_HELPER(make_paddle(threads[i], &other));
+        for (int part = 0; part < PARTS; part++) {
+            for (int fresh = 0; fresh < 2; fresh++) {
+                void *again;
+                size_t size;
+                rp_world *which = fresh == 1 ? other : world;
+                check_context("%d threads, part %d, %s", threads[i], part,
+                              fresh == 1 ? "a new world" : "the same world");
+                CHECK_OK(rp_world_restore(which, first[part], sizes[part]));
+                CHECK_HELPER(step_and_save(which, STEPS, &again, &size));
+                CHECK(size == sizes[part + 1] && memcmp(again, first[part + 1], size) == 0);
+                rp_state_free(again);
+            }
+            rp_world_destroy(other);
+            CHECK_HELPER(make_paddle(threads[i], &other));
+        }
+        rp_world_destroy(other);
+    }
+    for (int part = 0; part <= PARTS; part++) {
+        rp_state_free(first[part]);
+    }
+    rp_world_destroy(world);
+}
+
 static void bad_joints_are_refused(void)
 {
     rp_world *world = make_world(down, 0.5);
@@ -450,5 +543,5 @@ TEST_MAIN(TEST(a_rod_on_a_hinge_swings), TEST(motors_ends_and_fixed_joints_hold)
           TEST(a_block_on_an_incline_does_as_coulomb_says), TEST(a_ball_rolls_as_if_it_was_round),
           TEST(a_ball_bounces_by_its_restitution),
           TEST(bodies_that_hit_each_other_keep_their_momentum), TEST(bricks_stand_on_each_other),
-          TEST(a_stack_goes_on_where_it_was_saved),
+          TEST(a_stack_goes_on_where_it_was_saved), TEST(a_joint_goes_on_where_it_was_saved),
           TEST(bodies_that_start_in_each_other_are_refused))
