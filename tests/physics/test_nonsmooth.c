@@ -386,6 +386,34 @@ static void momentum_is_kept_or_given_away(void)
     stop(&r);
 }
 
+// Catches a node number or a stress that is used as a damaged state has it: such ones start from
+// nothing.
+static void damaged_stresses_do_no_harm(void)
+{
+    char text[2048];
+    snprintf(text, sizeof text, COLUMN, 2, 0.6, "separate", "cell");
+    run r = start(text, 1);
+    CHECK(r.world != NULL);
+    run_frames(r.world, 2);
+    int64_t count;
+    rp_node_stress *s = (rp_node_stress *)stresses_of(r.world, &count);
+    CHECK(count > 8);
+    for (int64_t i = 0; i < count; i++) {
+        s[i].node = i % 3 == 0 ? 0x7ffffff0u + (uint32_t)i : s[i].node;
+        s[i].lambda[0] = i % 3 == 1 ? NAN : s[i].lambda[0];
+        s[i].lambda[1] = i % 7 == 1 ? -INFINITY : s[i].lambda[1];
+    }
+    void *state;
+    size_t size;
+    CHECK_OK(rp_world_save(r.world, &state, &size));
+    CHECK_OK(rp_world_restore(r.world, state, size));
+    rp_state_free(state);
+    run_frames(r.world, 2);
+    CHECK(stats_of(r.world).max_speed < 0.01);
+    stop(&r);
+}
+
 TEST_MAIN(TEST(columns_bear_their_weight), TEST(a_layer_rests_or_slides),
           TEST(a_column_collapses_as_in_the_papers_program),
-          TEST(bits_depend_on_neither_threads_nor_breaks), TEST(momentum_is_kept_or_given_away))
+          TEST(bits_depend_on_neither_threads_nor_breaks), TEST(momentum_is_kept_or_given_away),
+          TEST(damaged_stresses_do_no_harm))

@@ -809,6 +809,16 @@ static int compare_warm(const rp_node_stress *w, uint64_t key, uint32_t field)
                                : 0;
 }
 
+// Is it one that a step can have left? It may come out of a damaged state.
+static bool can_be(const rp_node_stress *w, int nodes)
+{
+    bool good = w->node < (uint32_t)nodes;
+    for (int i = 0; i < 6; i++) {
+        good = good && isfinite(w->lambda[i]);
+    }
+    return good;
+}
+
 // The stresses that the nodes of a page had, by node; NULL where there was none.
 static void warm_of_page(const loops *l, rp_local page, const rp_node_stress *out[NODES_MOST])
 {
@@ -825,7 +835,9 @@ static void warm_of_page(const loops *l, rp_local page, const rp_node_stress *ou
         }
     }
     for (; low < l->state->warms && compare_warm(&all[low], own->key, own->field) == 0; low++) {
-        out[all[low].node] = &all[low];
+        if (can_be(&all[low], l->step->grid->layout.nodes)) {
+            out[all[low].node] = &all[low];
+        }
     }
 }
 

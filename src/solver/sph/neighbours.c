@@ -62,6 +62,23 @@ rp_result rp_neighbours_sorted(rp_neighbours *n, const rp_set *set, int threads)
     return RP_OK;
 }
 
+bool rp_neighbours_fit(const rp_neighbours *n, const rp_set *set)
+{
+    const int cells = RP_SPH_CELLS(set->layout.dim);
+    if ((size_t)n->cells != (size_t)set->pages * (size_t)(cells + 1)) {
+        return false;
+    }
+    bool fit = true;
+    const uint32_t *begin = n->cell.data;
+    for (rp_local p = 0; p < set->pages; p++, begin += cells + 1) {
+        fit = fit && begin[0] == 0 && begin[cells] == (uint32_t)rp_set_page(set)[p].count;
+        for (int k = 0; k < cells; k++) {
+            fit &= begin[k] <= begin[k + 1];
+        }
+    }
+    return fit;
+}
+
 // ---- pages around ----
 
 static int compare_pages(const void *a, const void *b)

@@ -29,8 +29,11 @@ typedef struct rp_neighbours {
 void rp_neighbours_free(rp_neighbours *n, const rp_allocator *a);
 // After every sort: where cells begin.
 rp_result rp_neighbours_sorted(rp_neighbours *n, const rp_set *set, int threads);
-// The list of all particles where they are now. Fills in near[] of the set's pages, with particle
-// pages.
+// Do the cells hold all particles of each page, in order? They do not where memory ran out after a
+// sort, nor out of a damaged state: whoever steps sorts first.
+bool rp_neighbours_fit(const rp_neighbours *n, const rp_set *set);
+// The list of all particles where they are now, which cells fit. Fills in near[] of the set's
+// pages, with particle pages.
 // @param moments also rp_sph_job.moment
 // @param[out] job what passes need of the list
 rp_result rp_neighbours_find(rp_neighbours *n, const rp_set *set, const rp_sph_kernel *kernel,

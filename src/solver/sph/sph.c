@@ -98,7 +98,7 @@ static rp_result sph_check(const rp_world_def *def)
 typedef struct bounds {
     double speed;    // of the fastest particle [m/s]
     double gradient; // of velocity, the steepest [1/s]
-    bool coheres;    // there is something to hold together
+    int32_t coheres; // 0: there is nothing to hold together
     double effort; // a step that took about as many iterations as it should [s]; infinite: none was
                    // too long
 } bounds;
@@ -192,7 +192,7 @@ static int sph_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITS_M
         out[n++] = (rp_limit){"speed", SPEED_SHARE * step->cfl * h / speed};
     }
     if (gradient > 0.0) {
-        out[n++] = (rp_limit){"gradient", GRADIENT_SHARE[s->bound.coheres] / gradient};
+        out[n++] = (rp_limit){"gradient", GRADIENT_SHARE[s->bound.coheres != 0] / gradient};
     }
     if (g > 0.0) {
         out[n++] = (rp_limit){"gravity", GRAVITY_SHARE * sqrt(h / g)};
@@ -237,7 +237,8 @@ static rp_result sph_prepare(void *state, rp_step *step)
                        step->comm->size);
     }
     rp_set *set = step->set;
-    if (step->species_count > 0 && (rp_set_wants_sort(set) || set->travel > RP_SPH_TRAVEL)) {
+    if (step->species_count > 0 && (rp_set_wants_sort(set) || set->travel > RP_SPH_TRAVEL ||
+                                    !rp_neighbours_fit(&s->near, set))) {
         RP_TRY(rp_set_sort(set, &s->sort, step->threads));
         step->stats->sorts++;
         return rp_neighbours_sorted(&s->near, set, step->threads);
