@@ -463,7 +463,9 @@ static void kick_page(const rp_sph_job *job, rp_local index)
             g[3] = R(0.0);
             const real g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
             const bool meets = loose && g2 > close2 && fill[other] < R(1.0);
-            if (!meets && !(thick > 0)) {
+            // two in one place have no slope, and no way apart
+            const bool rubs = thick > 0 && g2 > R(0.0);
+            if (!meets && !rubs) {
                 continue;
             }
             // the distance out of the slope: g = c (1 - r)^2
@@ -471,7 +473,7 @@ static void kick_page(const rp_sph_job *job, rp_local index)
             if (meets) {
                 u = u - fset(push * (close - r) / slope) * g;
             }
-            if (thick > 0) {
+            if (rubs) {
                 real along = R(0.0); // (v_i - v_j) . (x_i - x_j), x_i - x_j = -r g / |g|
                 for (int a = 0; a < DIM; a++) {
                     along -=
