@@ -82,9 +82,35 @@ static void offer_triangle(thinning *t, const rp_shape *shape, double x[3][3], i
     }
 }
 
+// Points of all triangles, a radius below them.
+static void find_points(thinning *t, const rp_shape *shape, const rp_surface *surface)
+{
+    t->count = 0;
+    memset(t->table, 0xff, t->size * sizeof *t->table);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < surface->triangles; i++) {
+            double x[3][3], longest = 0.0;
+            for (int k = 0; k < 3; k++) {
+                for (int c = 0; c < 3; c++) {
+                    x[k][c] = surface->vertex[surface->triangle[i][k]][c];
+                }
+            }
+            for (int k = 0; k < 3; k++) {
+                double edge2 = 0.0;
+                for (int c = 0; c < 3; c++) {
+                    edge2 += (x[k][c] - x[(k + 1) % 3][c]) * (x[k][c] - x[(k + 1) % 3][c]);
+                }
+                longest = fmax(longest, sqrt(edge2));
+            }
+            const int cuts = (int)fmin(64.0, fmax(1.0, ceil(longest / t->cell)));
+            offer_triangle(t, shape, x, cuts, pass == 0);
+        }
+    }
+}
+
 rp_result rp_skin_make(rp_skin *skin, const rp_shape *shape, int dim, const rp_allocator *a)
 {
-    enum { MOST = 1 << 14 };
+    enum { MOST = 1 << 14, TRIES = 10, GRIDS = 6 };
     double lower[3], upper[3], size = 0.0;
     *skin = (rp_skin){0};
     if (!rp_shape_bounds(shape, dim, lower, upper)) {
@@ -98,36 +124,23 @@ rp_result rp_skin_make(rp_skin *skin, const rp_shape *shape, int dim, const rp_a
         upper[k] = k < dim ? upper[k] + 0.05 * size : 0.05 * size;
     }
     const double spacing = size / (dim == 3 ? ALONG : 4 * ALONG);
-    rp_surface surface;
-    RP_TRY(rp_shape_surface(shape, dim, lower, upper, spacing, &surface));
-    const double radius = ROUND * spacing;
-    thinning t = {.size = 4 * MOST, .room = MOST, .cell = spacing, .radius = radius, .dim = dim};
+    rp_surface surface = {0};
+    double cell = spacing; // of a grid between whose nodes a thin body may hide
+    for (int i = 0; i < GRIDS && surface.triangles == 0; i++, cell *= 0.5) {
+        rp_surface_free(&surface);
+        RP_TRY(rp_shape_surface(shape, dim, lower, upper, cell, &surface));
+    }
+    thinning t = {.size = 4 * MOST, .room = MOST, .cell = spacing, .dim = dim};
     t.table = malloc(t.size * sizeof *t.table);
     t.kept = malloc(MOST * sizeof *t.kept);
     rp_result result = t.table != NULL && t.kept != NULL
                            ? RP_OK
                            : rp_fail(RP_ERR_MEMORY, "out of memory: points of a body's surface");
-    if (result == RP_OK) {
-        memset(t.table, 0xff, t.size * sizeof *t.table);
-    }
-    for (int pass = 0; pass < 2 && result == RP_OK; pass++) {
-        for (int64_t i = 0; i < surface.triangles; i++) {
-            double x[3][3], longest = 0.0;
-            for (int k = 0; k < 3; k++) {
-                for (int c = 0; c < 3; c++) {
-                    x[k][c] = surface.vertex[surface.triangle[i][k]][c];
-                }
-            }
-            for (int k = 0; k < 3; k++) {
-                double edge2 = 0.0;
-                for (int c = 0; c < 3; c++) {
-                    edge2 += (x[k][c] - x[(k + 1) % 3][c]) * (x[k][c] - x[(k + 1) % 3][c]);
-                }
-                longest = fmax(longest, sqrt(edge2));
-            }
-            const int cuts = (int)fmin(64.0, fmax(1.0, ceil(longest / spacing)));
-            offer_triangle(&t, shape, x, cuts, pass == 0);
-        }
+    // balls that have no room in a thin body are made smaller
+    t.radius = ROUND * spacing;
+    for (int i = 0; i < TRIES && t.count == 0 && result == RP_OK; i++) {
+        t.radius *= i > 0 ? 0.5 : 1.0;
+        find_points(&t, shape, &surface);
     }
     rp_surface_free(&surface);
     const size_t bytes = (size_t)t.count * sizeof *t.kept;
@@ -137,9 +150,9 @@ rp_result rp_skin_make(rp_skin *skin, const rp_shape *shape, int dim, const rp_a
     if (result == RP_OK && bytes > 0) {
         memcpy(skin->buffer.data, t.kept, bytes);
         skin->points = t.count;
-        skin->spacing = spacing;
-        skin->radius = radius;
     }
+    skin->spacing = spacing;
+    skin->radius = t.radius;
     free(t.table);
     free(t.kept);
     return result;

@@ -320,6 +320,14 @@ static rp_result make_skins(rp_world *world)
             .friction = c->contact == RP_STICKY ? INFINITY : c->friction, .restitution = 1.0};
     }
     for (int i = 0; i < world->rigids; i++) {
+        const int own = world->rigid[i].collider;
+        if (company->skin[own].points == 0) { // it would fall through everything
+            return rp_fail(
+                RP_ERR_ARGUMENT,
+                "rigid.shape: too thin for points on its surface, which lie %.2g m apart "
+                "and by which '%s' touches others: want it thicker",
+                company->skin[own].spacing, world->collider[own].name);
+        }
         company->temper[world->rigid[i].collider] = (rp_temper){
             .friction = world->rigid[i].friction, .restitution = world->rigid[i].restitution};
     }

@@ -295,6 +295,52 @@ static void a_stack_goes_on_where_it_was_saved(void)
     rp_world_destroy(other);
 }
 
+// Plates down to a five-thousandth of their width, which fall flat or turning, and discs, which
+// have no triangles of their own, come to rest on the floor.
+static void thin_bodies_lie_on_the_floor(void)
+{
+    static const double thick[5] = {0.004, 0.002, 0.001, 0.0002, 0.02};
+    for (int i = 0; i < 10; i++) {
+        const double h = thick[i % 5], base[3] = {0.0, 0.15, 0.0}, up[3] = {0.0, 1.0, 0.0};
+        const double lower[3] = {-0.5, 0.15, -0.3}, upper[3] = {0.5, 0.15 + h, 0.3};
+        rp_world *world = make_world(down, 0.5);
+        rp_rigid_def def = rp_default_rigid_def();
+        rp_rigid_state s;
+        rp_shape *shape;
+        CHECK_OK(i % 5 < 4 ? rp_shape_box(lower, upper, &shape)
+                           : rp_shape_cylinder(base, up, 0.5, h, &shape));
+        def.shape = shape;
+        def.density = 7800.0;
+        def.spin[2] = i < 5 ? 0.0 : 0.5;
+        CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+        rp_shape_release(shape);
+        CHECK_OK(rp_world_prepare(world));
+        CHECK_HELPER(run(world, 40));
+        rp_world_rigid(world, 0, &s);
+        check_context("%g m thick, round %d", h, i);
+        CHECK_NEAR(s.pose.position[1], 0.5 * h, 2e-4);
+        CHECK_NEAR(s.velocity[1], 0.0, 1e-3);
+        rp_world_destroy(world);
+    }
+}
+
+static void what_is_too_thin_to_touch_anything_is_refused(void)
+{
+    rp_world_def flat = rp_default_world_def();
+    rp_rigid_def def = rp_default_rigid_def();
+    rp_world *world;
+    flat.dimension = 2;
+    flat.dx = 0.05;
+    CHECK_OK(rp_world_create(&flat, &world));
+    const double lower[3] = {-0.5, 0.15, -1.0}, upper[3] = {0.5, 0.15 + 1e-6, 1.0};
+    def.mass = 10.0;
+    def.name = "foil";
+    CHECK_HELPER(add_box(world, lower, upper, &def));
+    CHECK_ERROR(rp_world_prepare(world), RP_ERR_ARGUMENT, "rigid.shape: too thin");
+    CHECK_ERROR(rp_world_step(world), RP_ERR_ARGUMENT, "'foil'");
+    rp_world_destroy(world);
+}
+
 static void bodies_that_start_in_each_other_are_refused(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -544,4 +590,5 @@ TEST_MAIN(TEST(a_rod_on_a_hinge_swings), TEST(motors_ends_and_fixed_joints_hold)
           TEST(a_ball_bounces_by_its_restitution),
           TEST(bodies_that_hit_each_other_keep_their_momentum), TEST(bricks_stand_on_each_other),
           TEST(a_stack_goes_on_where_it_was_saved), TEST(a_joint_goes_on_where_it_was_saved),
+          TEST(thin_bodies_lie_on_the_floor), TEST(what_is_too_thin_to_touch_anything_is_refused),
           TEST(bodies_that_start_in_each_other_are_refused))
