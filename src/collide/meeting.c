@@ -1157,8 +1157,7 @@ void rp_meetings_apply(const rp_meetings *m, rp_local b, int thread)
     }
 }
 
-rp_result rp_meetings_sum(const rp_meetings *m, rp_pair_loads *loads, const rp_allocator *a,
-                          double *rubbed)
+void rp_meetings_sum(const rp_meetings *m, rp_pair_loads *loads, double *rubbed)
 {
     const rp_node_page *page = rp_grid_page(m->grid);
     for (rp_local b = 0; b < m->grid->blocks; b++) {
@@ -1167,14 +1166,13 @@ rp_result rp_meetings_sum(const rp_meetings *m, rp_pair_loads *loads, const rp_a
         for (rp_local i = block->first; i < block->first + block->count; i++) {
             for (rp_local k = i + 1; k < block->first + block->count; k++, given++) {
                 if (given->nodes > 0.0) {
-                    RP_TRY(rp_pair_loads_add(loads, a, page[i].field, page[k].field, given->impulse,
-                                             given->rubbed));
+                    rp_pair_loads_add(loads, page[i].field, page[k].field, given->impulse,
+                                      given->rubbed);
                     *rubbed += given->rubbed;
                 }
             }
         }
     }
-    return RP_OK;
 }
 
 rp_meeting_report rp_meetings_report(const rp_meetings *m, int threads)

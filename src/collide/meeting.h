@@ -65,9 +65,9 @@ void rp_meetings_look(const rp_meetings *m, rp_local block, int thread);
 void rp_meetings_apply(const rp_meetings *m, rp_local block, int thread);
 
 // What pairs of bodies gave each other, in the order of blocks.
+// @param loads with room for `count` of the meetings more
 // @param[in,out] rubbed the energy that was rubbed off is added [J]
-rp_result rp_meetings_sum(const rp_meetings *m, rp_pair_loads *loads, const rp_allocator *a,
-                          double *rubbed);
+void rp_meetings_sum(const rp_meetings *m, rp_pair_loads *loads, double *rubbed);
 
 // What a step came to, for messages and statistics.
 typedef struct rp_meeting_report {

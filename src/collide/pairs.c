@@ -1,5 +1,7 @@
 #include "collide/pairs.h"
 
+#include "base/result.h"
+
 #include <string.h>
 
 rp_pairs rp_pairs_default(void)
@@ -73,21 +75,22 @@ static rp_local load_place(const rp_pair_loads *loads, int b, int d)
     return low;
 }
 
-rp_result rp_pair_loads_add(rp_pair_loads *loads, const rp_allocator *a, int b, int d,
-                            const double impulse[3], double rubbed)
+rp_result rp_pair_loads_reserve(rp_pair_loads *loads, const rp_allocator *a, int64_t more)
+{
+    const size_t each = sizeof(rp_pair_load), held = (size_t)loads->count * each;
+    const size_t wanted = held + (size_t)more * each;
+    if (wanted <= loads->list.bytes) {
+        return RP_OK;
+    }
+    return rp_buffer_reserve(&loads->list, a, wanted + wanted / 2, held, "pairs that touch");
+}
+
+void rp_pair_loads_add(rp_pair_loads *loads, int b, int d, const double impulse[3], double rubbed)
 {
     const rp_local at = load_place(loads, b, d);
     rp_pair_load *list = loads->list.data;
     if (at == loads->count || list[at].body[0] != b || list[at].body[1] != d) {
-        const size_t held = (size_t)loads->count * sizeof *list;
-        if (held + sizeof *list > loads->list.bytes) {
-            const rp_result result = rp_buffer_reserve(
-                &loads->list, a, 2 * held + 64 * sizeof *list, held, "pairs that touch");
-            if (result != RP_OK) {
-                return result;
-            }
-            list = loads->list.data;
-        }
+        RP_ASSERT((size_t)(loads->count + 1) * sizeof *list <= loads->list.bytes);
         memmove(&list[at + 1], &list[at], (size_t)(loads->count - at) * sizeof *list);
         list[at] = (rp_pair_load){.body = {b, d}};
         loads->count++;
@@ -96,7 +99,6 @@ rp_result rp_pair_loads_add(rp_pair_loads *loads, const rp_allocator *a, int b, 
         list[at].given[k] += impulse[k];
     }
     list[at].rubbed[0] += rubbed;
-    return RP_OK;
 }
 
 void rp_pair_loads_end_frame(rp_pair_loads *loads, double fps)

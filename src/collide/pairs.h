@@ -53,8 +53,11 @@ typedef struct rp_pair_loads {
     rp_local count;
 } rp_pair_loads;
 
-rp_result rp_pair_loads_add(rp_pair_loads *loads, const rp_allocator *a, int b, int d,
-                            const double impulse[3], double rubbed);
+// Room for so many pairs more than there are: adding cannot fail, since a step that fails halfway
+// would count what it added again.
+rp_result rp_pair_loads_reserve(rp_pair_loads *loads, const rp_allocator *a, int64_t more);
+// @param b, d bodies, b < d
+void rp_pair_loads_add(rp_pair_loads *loads, int b, int d, const double impulse[3], double rubbed);
 // A frame ends: what was given becomes the mean force. Pairs that did not touch in it go.
 void rp_pair_loads_end_frame(rp_pair_loads *loads, double fps);
 // Forget what was given so far in this frame.

@@ -336,6 +336,77 @@ static void a_warm_step_allocates_nothing(void)
     failing_allocator_finish(&fa);
 }
 
+// ---- bodies that touch ----
+
+// A row of blocks that is pushed together: each touches the next, more pairs than a first guess.
+static rp_result make_row(const rp_allocator *a, rp_world **out)
+{
+    enum { BLOCKS = 80 };
+    rp_world_def def = rp_default_world_def();
+    def.dimension = 2;
+    def.dx = 0.1;
+    def.threads = 2;
+    def.fields = BLOCKS;
+    def.contact = true;
+    def.allocator = a;
+    rp_result result = rp_world_create(&def, out);
+    rp_box_def box = rp_default_box_def();
+    const rp_material_def rubber = rp_default_elastic_def();
+    result = result == RP_OK ? rp_world_add_material(*out, &rubber, &box.material) : result;
+    for (int i = 0; i < BLOCKS && result == RP_OK; i++) {
+        box.field = i;
+        box.lower[0] = 0.2 * i;
+        box.upper[0] = 0.2 * (i + 1);
+        box.upper[1] = 0.2;
+        box.velocity[0] = 1.0 - 2.0 * i / (BLOCKS - 1);
+        result = rp_world_add_box(*out, &box, NULL);
+    }
+    return result;
+}
+
+// Catches loads of pairs that are counted before there is memory for all of them, and again when
+// the step is made once more.
+static void bodies_that_touch_give_each_other_the_same_after_a_lack_of_memory(void)
+{
+    enum { ROW_STEPS = 4 };
+    void *want = NULL;
+    size_t want_size = 0;
+    int64_t first = 0, last = 0;
+    for (int64_t n = -1; n < last; n = n < 0 ? first : n + 1) {
+        failing_allocator fa;
+        rp_world *world = NULL;
+        failing_allocator_init(&fa, n);
+        CHECK_OK(make_row(&fa.allocator, &world));
+        first = fa.count;
+        for (int i = 0; i < ROW_STEPS; i++) {
+            const rp_result result = rp_world_step(world);
+            if (result != RP_OK) {
+                CHECK(result == RP_ERR_MEMORY && n >= 0);
+                CHECK_OK(rp_world_step(world));
+            }
+        }
+        last = n < 0 ? fa.count : last;
+        size_t size;
+        void *state = look(&fa, world, &size);
+        check_context("allocation %lld of %lld to %lld fails", (long long)n, (long long)first,
+                      (long long)last);
+        if (n < 0) {
+            want = state;
+            want_size = size;
+        } else {
+            CHECK(fa.failed);
+            CHECK_EQUAL(size, want_size);
+            CHECK(memcmp(state, want, want_size) == 0);
+            free(state);
+        }
+        rp_world_destroy(world);
+        CHECK_HELPER(failing_allocator_finish(&fa));
+    }
+    CHECK(last > first + 5);
+    free(want);
+}
+
 TEST_MAIN(TEST(every_lack_of_memory_is_an_error_and_leaks_nothing),
           TEST(with_memory_back_the_world_goes_on_to_the_same_bits),
+          TEST(bodies_that_touch_give_each_other_the_same_after_a_lack_of_memory),
           TEST(a_warm_step_allocates_nothing))

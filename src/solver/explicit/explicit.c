@@ -342,6 +342,7 @@ static rp_result get_ready(explicit_state *s, loops *l)
                                  step->species_count, step->dt, rp_least_node_mass(step),
                                  step->threads, step->scratch));
     }
+        RP_TRY(rp_pair_loads_reserve(step->pair_loads, step->grid->allocator, l->meetings.count));
     RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,
                           step->dt, step->grid, step->threads, step->scratch));
     RP_TRY(rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
@@ -377,7 +378,7 @@ static rp_result sum_nodes(const loops *l, double *rubbed)
     RP_TRY(l->ledger != NULL ? rp_sum_end(&energies) : RP_OK);
     RP_TRY(light);
     if (step->pairs != NULL) {
-        RP_TRY(rp_meetings_sum(&l->meetings, step->pair_loads, grid->allocator, rubbed));
+        rp_meetings_sum(&l->meetings, step->pair_loads, rubbed);
     }
     return rp_touches_sum(&l->touches, grid, step->body, rubbed);
 }
