@@ -584,11 +584,37 @@ static rp_result check_limiter(const rp_world *world, const rp_state_view *view)
     return RP_OK;
 }
 
+// Loads are searched by their bodies, and bodies have names.
+static rp_result check_pair_loads(const rp_world *world, const rp_state_view *view)
+{
+    for (int i = 0; i < world->registry.entries; i++) {
+        if (world->registry.entry[i].buffer != &world->pair_loads.list) {
+            continue;
+        }
+        const rp_pair_load *load = rp_state_at(view, view->entry_at[i]);
+        const size_t count = view->entry[i].bytes / sizeof *load;
+        for (size_t k = 0; k < count; k++) {
+            const int32_t *body = load[k].body, *last = k > 0 ? load[k - 1].body : NULL;
+            if (!(0 <= body[0] && body[0] < body[1] && body[1] < world->def.fields)) {
+                return rp_fail(RP_ERR_ARGUMENT,
+                               "state: bodies %d and %d touch, want two of 0 to %d in order",
+                               body[0], body[1], world->def.fields - 1);
+            }
+            if (last != NULL && (body[0] < last[0] || (body[0] == last[0] && body[1] <= last[1]))) {
+                return rp_fail(RP_ERR_ARGUMENT,
+                               "state: pairs of bodies that touch are not in order");
+            }
+        }
+    }
+    return RP_OK;
+}
+
 static rp_result check_state(const rp_world *world, const rp_state_view *view)
 {
     RP_TRY(check_header(world, view));
     RP_TRY(check_time(world, view));
     RP_TRY(check_limiter(world, view));
+    RP_TRY(check_pair_loads(world, view));
     for (int s = 0; s < world->species_count; s++) {
         const rp_state_part *part = &view->part[s];
         RP_TRY(check_groups(world, s, part));

@@ -581,11 +581,54 @@ static void an_empty_world_has_a_state_too(void)
     rp_world_destroy(world);
 }
 
-TEST_MAIN(TEST(a_state_goes_on_bit_for_bit), TEST(a_state_fills_an_empty_world),
-          TEST(ids_go_on_from_the_state), TEST(saving_changes_nothing),
-          TEST(what_was_in_the_memory_before_does_not_show), TEST(a_truncated_state_is_refused),
-          TEST(a_state_of_another_world_is_refused), TEST(bytes_that_are_no_state_are_refused),
-          TEST(a_flipped_bit_in_the_header_is_refused),
+// Catches loads of bodies that are not there, and loads that a search in their order would miss.
+static void loads_of_bodies_that_cannot_be_are_refused(void)
+{
+    static const struct {
+        int load, body[2];
+    } wrong[] = {
+        {1, {1, 3}}, {1, {1, 1}}, {1, {2, 1}}, {0, {-1, 1}}, {1, {0, 1}}, {0, {1, 2}}, {1, {0, 99}},
+    };
+    static const double push[3] = {1.0, 2.0, 3.0};
+    rp_world_def def = rp_default_world_def();
+    scene s = {0};
+    def.dx = 0.1;
+    def.fields = 3;
+    def.contact = true;
+    CHECK_OK(rp_world_create(&def, &s.world));
+    CHECK_OK(rp_pair_loads_reserve(&s.world->pair_loads, &s.world->allocator, 2));
+    rp_pair_loads_add(&s.world->pair_loads, 1, 2, push, 0.5);
+    rp_pair_loads_add(&s.world->pair_loads, 0, 1, push, 0.5);
+    s.now = save(s.world);
+    s.earlier = save(s.world);
+    rp_state_view view;
+    CHECK_OK(rp_state_view_make(s.earlier.data, s.earlier.size, &view));
+    char *loads = NULL;
+    for (int i = 0; i < view.header->entries; i++) {
+        if (strcmp(view.entry[i].name, "bodies/loads") == 0) {
+            loads = (char *)s.earlier.data + view.entry_at[i];
+        }
+    }
+    CHECK(loads != NULL);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char *at = loads + (size_t)wrong[i].load * sizeof(rp_pair_load);
+        int32_t was[2];
+        memcpy(was, at, sizeof was);
+        memcpy(at, wrong[i].body, sizeof was);
+        check_context("bodies %d and %d in place %d", wrong[i].body[0], wrong[i].body[1],
+                      wrong[i].load);
+        CHECK_HELPER(refuse(&s, s.earlier.data, s.earlier.size));
+        memcpy(at, was, sizeof was);
+    }
+    CHECK_OK(rp_world_restore(s.world, s.earlier.data, s.earlier.size));
+    end(&s);
+}
+
+TEST_MAIN(TEST(a_state_goes_on_bit_for_bit), TEST(loads_of_bodies_that_cannot_be_are_refused),
+          TEST(a_state_fills_an_empty_world), TEST(ids_go_on_from_the_state),
+          TEST(saving_changes_nothing), TEST(what_was_in_the_memory_before_does_not_show),
+          TEST(a_truncated_state_is_refused), TEST(a_state_of_another_world_is_refused),
+          TEST(bytes_that_are_no_state_are_refused), TEST(a_flipped_bit_in_the_header_is_refused),
           TEST(particles_of_unknown_groups_are_refused), TEST(damaged_states_do_no_harm),
           TEST(a_particle_farther_than_it_travelled_is_refused),
           TEST(a_state_may_lie_anywhere_in_memory), TEST(an_empty_world_has_a_state_too))
