@@ -11,9 +11,8 @@ enum {
     MASK_WORDS = NODES_MOST / 64,
 };
 
-// Bodies may have other sizes, but a node that is this much lighter than a
-// particle gives back nothing. The mass of a body is smoothed over this many
-// nodes to either side before its gradient is taken.
+// The mass of a body is smoothed over this many nodes to either side before its
+// gradient is taken.
 enum { SMOOTH = 2, PADDED_MOST = (8 + 2 * SMOOTH) * (8 + 2 * SMOOTH) * (4 + 2 * SMOOTH) };
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -203,11 +202,8 @@ static bool find_shared(const rp_meetings *m, const rp_node_block *block,
 
 enum { PATCH = 4 }; // cells along each side of a patch
 
-static int patch_of(const rp_layout *l, const int node[3])
-{
-    return l->dim == 3 ? node[0] / PATCH * 2 + node[1] / PATCH
-                       : node[0] / PATCH * 2 + node[1] / PATCH;
-}
+// A block has eight cells along the first two axes; along the third, if any, it is one patch.
+static int patch_of(const int node[3]) { return node[0] / PATCH * 2 + node[1] / PATCH; }
 
 static void node_place(const rp_layout *l, int n, int node[3])
 {
@@ -228,7 +224,7 @@ static void look_at_pair(const rp_meetings *m, rp_local b, rp_local d,
             const int n = 64 * w + __builtin_ctzll(bits);
             int node[3];
             node_place(l, n, node);
-            double *to = out->moment[patch_of(l, node)];
+            double *to = out->moment[patch_of(node)];
             const double one = real_at(l, q_b, n * RP_QUAD + 3),
                          other = real_at(l, q_d, n * RP_QUAD + 3);
             const double weight = one * other / (one + other);
@@ -946,7 +942,7 @@ ALWAYS double find_sheet(const scene *s, const runs *of_b, const runs *of_d, con
 {
     static const double WORSE = 0.3; // [cells]: roughness
     struct meeting_room *room = s->room;
-    const int page_b = room->here[b], page_d = room->here[d], patch = patch_of(s->l, node);
+    const int page_b = room->here[b], page_d = room->here[d], patch = patch_of(node);
     lens *l = &room->lens[pair_number(s->pages, page_b, page_d) * RP_PATCHES + patch];
     if (!l->known) {
         make_lens(s->m, s->first + page_b, s->first + page_d, patch, l);
@@ -971,25 +967,6 @@ ALWAYS double find_sheet(const scene *s, const runs *of_b, const runs *of_d, con
     }
     memcpy(normal, way, sizeof way);
     return other;
-}
-
-// Without pairs that cannot close their gap in the step: impulses between
-// bodies that meet make none faster than the fastest. @return how many are left
-static int drop_distant(struct meeting_room *room, int bodies, int pairs)
-{
-    double fastest2 = 0.0;
-    for (int b = 0; b < bodies; b++) {
-        const double *v = room->v[b], v2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-        fastest2 = v2 > fastest2 ? v2 : fastest2;
-    }
-    int kept = 0;
-    for (int i = 0; i < pairs; i++) {
-        const double speed = room->pair[i].speed;
-        if (speed * speed <= 4.0 * fastest2) {
-            room->pair[kept++] = room->pair[i];
-        }
-    }
-    return kept;
 }
 
 ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, const int order)
@@ -1055,7 +1032,8 @@ ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, co
             pairs++;
         }
     }
-    pairs = drop_distant(room, bodies, pairs);
+    // all of them, also across a gap that none closes by itself: one that is squeezed out leaves
+    // faster than any came
     const int sweeps =
         rp_node_resolve(room->v, room->m, bodies, room->pair, pairs, m->pairs->impulses,
                         s->l->precision == RP_SINGLE ? 1e-8 : 1e-13);

@@ -279,6 +279,28 @@ static void three_that_one_hits_leave_alike_in_any_turn(void)
     }
 }
 
+// A wedge that two bodies squeeze leaves faster than any of them came, so that it closes a gap that
+// none could have closed. A pair that were left out for its wide gap would fail.
+static void a_wedge_that_is_squeezed_out_does_not_fly_through_what_is_behind_a_gap(void)
+{
+    static const rp_pair_rule rule = {.contact = RP_SEPARATE};
+    const double slope = atan(0.2), reach = 2.1; // the gap closes at this, and the fastest has 1
+    for (int behind = 0; behind < 2; behind++) {
+        meeting t = {.bodies = 4,
+                     .pairs = 2 + behind,
+                     .m = {20.0, 20.0, 1.0, 1.0},
+                     .v = {{1.0, 0.0, 0.0}, {-1.0, 0.0, 0.0}}};
+        t.pair[0] = (rp_node_pair){0, 2, &rule, {cos(slope), sin(slope), 0.0}, .touches = true};
+        t.pair[1] = (rp_node_pair){1, 2, &rule, {-cos(slope), sin(slope), 0.0}, .touches = true};
+        t.pair[2] = (rp_node_pair){2, 3, &rule, {0.0, 1.0, 0.0}, .speed = reach};
+        CHECK(rp_node_resolve(t.v, t.m, t.bodies, t.pair, t.pairs, RP_IMPULSES_EXACT, 1e-13) <
+              RP_NODE_SWEEPS);
+        const double approach = t.v[2][1] - t.v[3][1];
+        check_context("wedge at %g m/s, the other at %g m/s", t.v[2][1], t.v[3][1]);
+        CHECK(behind ? approach < reach + 1e-9 && t.v[3][1] > 0.1 : approach > reach + 0.5);
+    }
+}
+
 static void sticky_bodies_move_as_one_and_do_not_part(void)
 {
     static const rp_pair_rule rule = {.contact = RP_STICKY};
@@ -303,4 +325,5 @@ static void sticky_bodies_move_as_one_and_do_not_part(void)
 TEST_MAIN(TEST(two_bodies_exchange_an_impulse_within_the_cone),
           TEST(many_bodies_part_alike_whatever_their_order),
           TEST(three_that_one_hits_leave_alike_in_any_turn),
+          TEST(a_wedge_that_is_squeezed_out_does_not_fly_through_what_is_behind_a_gap),
           TEST(sticky_bodies_move_as_one_and_do_not_part))
