@@ -20,6 +20,7 @@ typedef struct explicit_state {
     extremes most;
     rp_walls walls;       // not saved: what it holds can be worked out again
     rp_meeting_plan plan; // likewise
+    int64_t told;         // the last frame, from 1, that a warning was given in
 } explicit_state;
 
 static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a, void **state)
@@ -341,8 +342,8 @@ static rp_result get_ready(explicit_state *s, loops *l)
         RP_TRY(rp_meetings_begin(&l->meetings, &s->plan, step->pairs, step->grid, step->species,
                                  step->species_count, step->dt, rp_least_node_mass(step),
                                  step->threads, step->scratch));
-    }
         RP_TRY(rp_pair_loads_reserve(step->pair_loads, step->grid->allocator, l->meetings.count));
+    }
     RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,
                           step->dt, step->grid, step->threads, step->scratch));
     RP_TRY(rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
@@ -381,6 +382,21 @@ static rp_result sum_nodes(const loops *l, double *rubbed)
         rp_meetings_sum(&l->meetings, step->pair_loads, rubbed);
     }
     return rp_touches_sum(&l->touches, grid, step->body, rubbed);
+}
+
+// Impulses of many bodies at a node may still change when sweeps end; once a frame that is said.
+static void tell_restless(explicit_state *s, const loops *l)
+{
+    const rp_step *step = l->step;
+    const rp_meeting_report report = rp_meetings_report(&l->meetings, step->threads);
+    if (report.restless > 0 && s->told != step->time.frame + 1) {
+        s->told = step->time.frame + 1;
+        rp_log(RP_LOG_WARNING,
+               "frame %lld, step %lld: impulses between bodies still change after %d sweeps at "
+               "%lld of %lld nodes that they share",
+               (long long)s->told, (long long)step->time.step, RP_NODE_SWEEPS,
+               (long long)report.restless, (long long)report.nodes);
+    }
 }
 
 // Particles of one species move; the fastest and the most sheared of all of them.
@@ -450,6 +466,9 @@ static rp_result explicit_step(void *state, rp_step *step)
     double rubbed = 0.0;
     update_nodes(&l, &rubbed);
     RP_TRY(sum_nodes(&l, &rubbed));
+    if (step->pairs != NULL) {
+        tell_restless(s, &l);
+    }
     stage_done(step->stats, GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
