@@ -49,6 +49,9 @@ static rp_result check_def(const rp_world *world, const rp_rigid_def *def)
     if (!(def->restitution >= 0.0 && def->restitution <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "rigid.restitution: want 0 to 1, got %g", def->restitution);
     }
+    if (!(def->friction >= 0.0 && isfinite(def->friction))) { // sticky to sand, not to other bodies
+        return rp_fail(RP_ERR_ARGUMENT, "rigid.friction: want >= 0, got %g", def->friction);
+    }
     RP_TRY(check_numbers("rigid.velocity", def->velocity, dim));
     RP_TRY(check_numbers("rigid.spin", def->spin, 3));
     RP_TRY(check_numbers("rigid.force", def->force, dim));

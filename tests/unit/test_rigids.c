@@ -324,6 +324,13 @@ static void bad_bodies_are_refused(void)
     def.restitution = 1.5;
     CHECK_ERROR(rp_world_add_rigid(world, &def, NULL), RP_ERR_ARGUMENT, "rigid.restitution");
     def.restitution = 0.0;
+    for (int i = 0; i < 6; i++) {
+        def.contact = i < 3 ? RP_STICKY : RP_SEPARATE;
+        def.friction = i % 3 == 0 ? -0.1 : i % 3 == 1 ? NAN : INFINITY;
+        check_context("round %d", i);
+        CHECK_ERROR(rp_world_add_rigid(world, &def, NULL), RP_ERR_ARGUMENT, "rigid.friction");
+    }
+    def.friction = 0.5;
     def.velocity[2] = NAN;
     CHECK_ERROR(rp_world_add_rigid(world, &def, NULL), RP_ERR_ARGUMENT, "rigid.velocity[2]");
     def.velocity[2] = 0.0;
