@@ -244,6 +244,22 @@ static rp_result check_joint(rp_scene *scene, scene_call *r)
         return rp_call_fail(scene, r, "kind",
                             "want \"hinge\" or \"slider\" with a range or a speed, got \"fixed\"");
     }
+    const scene_value *range = rp_call_value(r, "range");
+    if (range->kind != 0) {
+        const char *unit = rp_call_choice(r, "kind") == RP_JOINT_HINGE ? "degrees" : "m";
+        const bool begins = rp_call_value(range->call, "min")->kind != 0;
+        const bool ends = rp_call_value(range->call, "max")->kind != 0;
+        if (begins && rp_call_number(range->call, "min") > 0.0) {
+            return rp_call_fail(scene, r, "range",
+                                "want min <= 0 %s, where the joint starts, got %g", unit,
+                                rp_call_number(range->call, "min"));
+        }
+        if (ends && rp_call_number(range->call, "max") < 0.0) {
+            return rp_call_fail(scene, r, "range",
+                                "want max >= 0 %s, where the joint starts, got %g", unit,
+                                rp_call_number(range->call, "max"));
+        }
+    }
     if (rp_call_value(r, "strength")->kind != 0 && rp_call_value(r, "speed")->kind == 0) {
         return rp_call_fail(scene, r, "strength", "want none without speed, got %g",
                             rp_call_number(r, "strength"));

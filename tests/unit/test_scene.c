@@ -373,6 +373,9 @@ static void what_is_hardly_meant_is_doubted(void)
 #define GRAINS                                                                                     \
     "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n"
 #define FACING(n) "collider { shape = half_space { point = {0,0,0}, normal = {" n "} } }\n"
+#define JOINT                                                                                      \
+    "rigid { name = 'one', density = 1, shape = sphere { center = {0,0,0}, radius = 1 } } "        \
+    "joint { a = 'one', at = {0,0,0}, "
     static const struct {
         const char *text, *doubt; // NULL: none
     } cases[] = {
@@ -754,6 +757,13 @@ static void mistakes_are_named_with_their_line(void)
         // the domain
         {START "domain { min = {0,0,0}, max = {1,1,1}, leave = 'fly' }", "domain.leave: want"},
         {START "domain { min = {0,0,0}, max = {1,-1,1} }", "domain.max: want > min along y"},
+        // joints: in the units of the script
+        {START JOINT "kind = 'hinge', range = { min = 10 } }",
+         "joint.range: want min <= 0 degrees, where the joint starts, got 10"},
+        {START JOINT "kind = 'hinge', range = { min = -20, max = -5 } }",
+         "joint.range: want max >= 0 degrees, where the joint starts, got -5"},
+        {START JOINT "kind = 'slider', range = { min = 0.2, max = 1 } }",
+         "joint.range: want min <= 0 m, where the joint starts, got 0.2"},
         // pouring, and colliders that go along
         {START
          "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
