@@ -524,8 +524,12 @@ static double solve_bumps(const rp_rigids *r)
     rp_bumps *bumps = &r->company->bumps;
     double first = 0.0, fastest = 0.0;
     for (int c = 0; c < r->colliders; c++) {
-        const double *v = r->meeting.body[c].velocity;
-        fastest = fmax(fastest, fabs(v[0]) + fabs(v[1]) + fabs(v[2]));
+        const rp_body *body = &r->meeting.body[c];
+        const double *v = body->velocity, *w = body->spin, (*I)[3] = body->inertia;
+        const double trace = rp_body_is_free(body) ? I[0][0] + I[1][1] + I[2][2] : 0.0;
+        const double radius = sqrt(trace / body->mass);
+        fastest = fmax(fastest, fabs(v[0]) + fabs(v[1]) + fabs(v[2]) +
+                                    radius * (fabs(w[0]) + fabs(w[1]) + fabs(w[2])));
     }
     const double small = MEETING * (r->company->rest + 0.01 * fastest);
     for (int sweep = 0; sweep < MEETINGS && bumps->count + r->company->links > 0; sweep++) {
