@@ -208,12 +208,12 @@ static rp_result push_set_out(rp_world *world, rp_set *set, bool all)
             }
         }
     }
-    RP_TRY(rp_sum_end(&turns));
-    RP_TRY(rp_reduce_max(world->comm, &most, 1));
+    rp_result result = rp_sum_end(&turns);
+    result = result == RP_OK ? rp_reduce_max(world->comm, &most, 1) : result;
     if (most > 0.0) {
-        rp_set_travelled(set, most / set->layout.h);
+        rp_set_travelled(set, most / set->layout.h); // they have moved, whatever went wrong
     }
-    return RP_OK;
+    return result;
 }
 
 // Have particles gone another stretch of WATCH cells in the last step? The same on all ranks, and

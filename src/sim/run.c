@@ -176,8 +176,8 @@ typedef struct go {
     rp_stats before;     // at the end of the last frame, for the seconds in its line
     double written;      // seconds that the writer had worked by then
     bool stopped;        // before there was a frame
-    bool torn;           // probes have not read all that they should have of the last step
-    bool begun;          // nothing is left of a run that is overwritten
+    bool torn;  // the last step is counted, but not all was done that belongs to it: no state of it
+    bool begun; // nothing is left of a run that is overwritten
     double held;         // seconds for which the last frame kept the steps waiting
     rp_probe_lines read; // by probes since the last state
 } go;
@@ -811,12 +811,14 @@ static rp_result advance(go *g, rp_run_answer *answer)
     rp_totals totals;
     const int64_t frame = world->time.frame;
     const double before = rp_world_time(world);
-    RP_TRY(rp_world_step(world));
+    const int64_t step = world->time.step;
+    const rp_result stepped = rp_world_step(world);
+    g->torn = world->time.step != step;
+    RP_TRY(stepped);
     const bool frame_ended = world->time.frame != frame;
     rp_world_stats(world, &stats);
-    g->torn = true;
     RP_TRY(rp_probes_read(world, before, &g->read));
-    g->torn = false;
+    g->torn = frame_ended;
     if (g->read.used > LINES_MOST) {
         RP_TRY(write_lines(g));
     }
@@ -824,6 +826,7 @@ static rp_result advance(go *g, rp_run_answer *answer)
         const double since = rp_seconds();
         rp_world_totals(world, &totals);
         RP_TRY(save_frame(g, &stats, &totals));
+        g->torn = false;
         g->held = rp_seconds() - since;
         if (has_new_warnings(g->run)) {
             RP_TRY(write_record(g, "running"));
@@ -848,14 +851,14 @@ static rp_result run_to_end(go *g, rp_run_end *end)
     rp_run_answer answer = ask(g, &stats, NULL);
     while (answer == RP_RUN_GO && world->time.frame < g->def->frames) {
         const rp_result result = advance(g, &answer);
-        // a function of the host's was told to stop: the step was not done, and is when the run
-        // goes on
+        // a function of the host's was told to stop: the step was not done, or not to its end, and
+        // is when the run goes on
         const bool stopped = result == RP_ERR_STOPPED && !world->failed;
         RP_TRY(stopped ? RP_OK : result);
         answer = stopped ? RP_RUN_STOP : answer;
     }
-    const bool finished = world->time.frame >= g->def->frames;
-    if (!finished && world->time.part > 0.0) {
+    const bool finished = world->time.frame >= g->def->frames && !g->torn;
+    if (!finished && !g->torn && world->time.part > 0.0) {
         RP_TRY(save_middle(g));
     }
     RP_TRY(rp_writer_wait(g->writer));

@@ -149,6 +149,7 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
             step.gravity[a] = gravity[a];
         }
         const double least = rp_world_least_limit(world, &step, 1.0 / world->def.fps);
+        RP_TRY(rp_world_check_dt(world, least));
         const double steps = fmax(1.0, ceil(left / least * (1.0 - 1e-12)));
         step.dt = left / steps;
         RP_TRY(rp_world_solve(world, &step));

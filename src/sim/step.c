@@ -279,6 +279,17 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
     return result;
 }
 
+rp_result rp_world_check_dt(rp_world *world, double dt)
+{
+    if (dt > RP_LEAST_STEP / world->def.fps) {
+        return RP_OK;
+    }
+    world->failed = true;
+    world->failure = failure_of(world, dt);
+    return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", dt,
+                   world->stats.limiter);
+}
+
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
@@ -287,24 +298,20 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     RP_TRY(rp_agree(world->comm, rp_world_gravity(world, step.gravity), NULL, 0));
     double steps;
     RP_TRY(rp_world_choose_dt(world, &step, &steps));
-    if (!(step.dt > RP_LEAST_STEP / world->def.fps)) {
-        world->failed = true;
-        world->failure = failure_of(world, step.dt);
-        return rp_fail(RP_ERR_DIVERGED, "the time step fell to %g s, bounded by %s", step.dt,
-                       world->stats.limiter);
-    }
+    RP_TRY(rp_world_check_dt(world, step.dt));
 
     RP_TRY(rp_world_move_colliders(world, step.dt));
     // a solver may do a shorter step than it was asked for; then the frame does not end here, and
     // what is left of it is cut anew
     const double wanted = step.dt;
     RP_TRY(rp_world_solve(world, &step));
-    if (step.dt < wanted) {
-        RP_TRY(rp_colliders_move(world->collider, world->colliders, rp_world_time(world), step.dt));
-    }
+    // the step is done now, and counted whatever comes
+    rp_result rest = step.dt < wanted ? rp_colliders_move(world->collider, world->colliders,
+                                                          rp_world_time(world), step.dt)
+                                      : RP_OK;
     const bool frame_ends = steps == 1.0 && step.dt == wanted;
     const bool settle = frame_ends || rp_world_wants_sort(world);
-    const rp_result pushed = rp_world_push_out(world, settle);
+    rest = rest == RP_OK ? rp_world_push_out(world, settle) : rest;
     note_loads(world, frame_ends);
     rp_world_note_rigids(world, frame_ends);
     rp_probes_step(world, step.dt);
@@ -314,7 +321,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     } else {
         world->time.part += step.dt * world->def.fps;
     }
-    RP_TRY(pushed);
+    RP_TRY(rest);
     return settle ? rp_world_drain(world) : RP_OK;
 }
 

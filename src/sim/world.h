@@ -233,6 +233,8 @@ rp_step rp_world_make_step(rp_world *world);
 double rp_world_affine(const rp_world *world);
 // The least of the solver's limits, of dt_max and of `most` [s]; stats say which.
 double rp_world_least_limit(rp_world *world, const rp_step *step, double most);
+// A step so short that time would stand still is none, and the world has failed.
+rp_result rp_world_check_dt(rp_world *world, double dt);
 // Take the step with the solver and note what came of it, time apart.
 rp_result rp_world_solve(rp_world *world, rp_step *step);
 // Must any species be sorted before the next step?

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static rp_world *small_world(void)
 {
@@ -237,6 +238,130 @@ static void numbers_of_a_method_reach_stats(void)
     test_folder_remove(&folder);
 }
 
+// A step that was done, and a motion that is stopped when its colliders are put where it ended.
+static int64_t halt_at; // number of the step
+static bool is_cut;     // a step is done and was shorter than asked
+
+static rp_result cutting_step(void *state, rp_step *step)
+{
+    const bool cut = step->time.step % 2 == 0;
+    step->dt *= cut ? 1.0 / 3.0 : 1.0;
+    is_cut = cut && step->time.step == halt_at;
+    return honest->step(state, step);
+}
+
+static rp_result halting_motion(void *context, double t, rp_pose *out)
+{
+    (void)context;
+    out->position[0] = 0.1 * t;
+    return is_cut ? rp_fail(RP_ERR_STOPPED, "a motion was stopped") : RP_OK;
+}
+
+static rp_world *halting_world(const rp_solver *solver)
+{
+    static const double point[3] = {0.0, -0.05, 0.0}, up[3] = {0.0, 1.0, 0.0};
+    rp_world *world = small_world();
+    rp_collider_def floor = rp_default_collider_def();
+    rp_shape *shape;
+    world->solver = solver;
+    is_cut = false;
+    if (rp_shape_half_space(point, up, &shape) != RP_OK) {
+        return NULL;
+    }
+    floor.shape = shape;
+    floor.motion.call = halting_motion;
+    const rp_result added = rp_world_add_collider(world, &floor);
+    rp_shape_release(shape);
+    return added == RP_OK ? world : NULL;
+}
+
+// Catches a step that is done and not counted, which whoever goes on would do again: it counts, and
+// a run that is stopped there keeps no state that lacks a part of it.
+static void a_step_that_is_stopped_at_its_end_is_not_done_twice(void)
+{
+    test_folder folder = test_folder_make();
+    honest = rp_solver_find("explicit");
+    rp_solver solver = *honest;
+    solver.step = cutting_step;
+    void *state[2];
+    size_t size[2];
+    // twice: undisturbed, and stopped in the middle of a frame and resumed
+    for (int i = 0; i < 2; i++) {
+        halt_at = i == 0 ? -1 : 4;
+        rp_world *world = halting_world(&solver);
+        rp_run *run;
+        rp_run_def def = rp_default_run_def();
+        rp_run_end end;
+        def.world = world;
+        def.frames = 3;
+        const char *path = test_path(&folder, i == 0 ? "whole" : "halted");
+        CHECK_OK(rp_run_open(path, RP_RUN_NEW, &run));
+        CHECK_OK(rp_run_go(run, &def, &end));
+        rp_run_close(run);
+        if (i == 1) {
+            CHECK_EQUAL(end, RP_RUN_STOPPED);
+            CHECK_EQUAL(world->time.step, 5);
+            CHECK(world->time.part > 0.0);
+            CHECK(access(test_path(&folder, "halted/state.hdf"), F_OK) != 0);
+            world->solver = honest;
+            rp_world_destroy(world);
+            halt_at = -1;
+            def.world = world = halting_world(&solver);
+            CHECK_OK(rp_run_open(test_path(&folder, "halted"), RP_RUN_RESUME, &run));
+            CHECK_OK(rp_run_go(run, &def, &end));
+            rp_run_close(run);
+        }
+        CHECK_EQUAL(end, RP_RUN_FINISHED);
+        CHECK_OK(rp_world_save(world, &state[i], &size[i]));
+        world->solver = honest;
+        rp_world_destroy(world);
+    }
+    CHECK(size[0] == size[1] && memcmp(state[0], state[1], size[0]) == 0);
+    rp_state_free(state[0]);
+    rp_state_free(state[1]);
+
+    // a host that goes on in the same world
+    halt_at = 4;
+    rp_world *world = halting_world(&solver);
+    rp_stats before, after;
+    for (int k = 0; k < 4; k++) {
+        CHECK_OK(rp_world_step(world));
+    }
+    rp_world_stats(world, &before);
+    CHECK_ERROR(rp_world_step(world), RP_ERR_STOPPED, "a motion was stopped");
+    rp_world_stats(world, &after);
+    CHECK_EQUAL(after.step, before.step + 1);
+    CHECK_NEAR(after.time - before.time, after.dt, 1e-12);
+    world->solver = honest;
+    rp_world_destroy(world);
+    test_folder_remove(&folder);
+}
+
+static double allowed; // [s]
+
+static int shrinking_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITS_MOST])
+{
+    (void)state;
+    (void)step;
+    out[0] = (rp_limit){"patience", allowed *= 0.01};
+    return 1;
+}
+
+// Catches steps without end: where they get shorter and shorter, settling says so as a run does.
+static void settling_does_not_stand_still(void)
+{
+    rp_world *world = small_world();
+    honest = rp_solver_find("explicit");
+    rp_solver shrinking = *honest;
+    shrinking.limits = shrinking_limits;
+    allowed = 0.1;
+    world->solver = &shrinking;
+    CHECK_ERROR(rp_world_settle(world, 1.0), RP_ERR_DIVERGED, "bounded by patience");
+    CHECK(world->failed && world->time.step < 10);
+    world->solver = honest;
+    rp_world_destroy(world);
+}
+
 // Five cells and a half to the right.
 static rp_result leaping_step(void *state, rp_step *step)
 {
@@ -351,5 +476,7 @@ static void a_state_of_another_method_is_refused(void)
 TEST_MAIN(TEST(methods_are_known_by_name), TEST(the_page_is_made_from_the_tables),
           TEST(every_feature_is_sorted_into_three), TEST(worlds_refuse_what_their_method_cannot),
           TEST(shorter_steps_still_end_on_frames), TEST(numbers_of_a_method_reach_stats),
-          TEST(particles_may_go_several_cells), TEST(registered_arrays_may_change_their_length),
+          TEST(a_step_that_is_stopped_at_its_end_is_not_done_twice),
+          TEST(settling_does_not_stand_still), TEST(particles_may_go_several_cells),
+          TEST(registered_arrays_may_change_their_length),
           TEST(a_state_of_another_method_is_refused))

@@ -623,6 +623,7 @@ static void what_cannot_be_done_is_named(void)
              "{0,0,0}, max = {1,1,1} } }"),
          "method sph wants 8 particles in a cell of dx, which are 0.02 m apart"},
         {BAD(", sph = { relaxation = 0.7 } }"), "relaxation"},
+        {BAD(", sph = { tolerance = 1e-9 } }"), "tolerance"},
         {BAD(", sph = { clamp = 'corner' } }"), "clamp"},
         {BAD(", sph = { continuity = 'predicted' } }"), "continuity"},
     };

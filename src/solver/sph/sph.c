@@ -58,7 +58,7 @@ static const rp_property option[] = {
                  "itself, which is weaker and depends on how the axes lie."},
     {"start", RP_PROPERTY_CHOICE, .choices = starts, .otherwise = "\"warm\"", AT(start),
      .sentence = "Stresses start from those of the last step, or, as printed, from none: deep sand then sinks."},
-    {"tolerance", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = 0.1, .above_low = true, .otherwise = "1e-3",
+    {"tolerance", RP_PROPERTY_NUMBER, NULL, .low = 1e-6, .high = 0.1, .otherwise = "1e-3",
      AT(tolerance), .sentence = "Iterations end when densities are off by less than this share in the mean."},
     {"iterations", RP_PROPERTY_NUMBER, NULL, .low = 5.0, .high = 1000.0, .otherwise = "40", AT(iterations),
      .sentence = "The most that a step takes before it is tried again at half its length."},
