@@ -69,6 +69,56 @@ static look look_at(const rp_world *world)
     return l;
 }
 
+// ---- walls ----
+
+// What a grain of sand that hits a wall askew loses of its angular momentum is what the wall gets,
+// to rounding: pushed at the place where the step found it.
+static void walls_get_what_a_grain_loses(void)
+{
+    for (int dim = 2; dim <= 3; dim++) {
+        run r = start("scene { method = 'sph', dimension = %d, dx = 0.04, frames = 1, fps = 100, "
+                      "gravity = {0, 0, 0}, precision = 'double' }\n"
+                      "particles { material = material.sand {}, velocity = {3, -2, 1}, jitter = 0, "
+                      "sampling = 'lattice', shape = box { min = {0.4, 0.01, 0.2}, max = {0.42, "
+                      "0.03, 0.22} } }\n"
+                      "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, "
+                      "contact = 'separate', friction = 0.3 }\n",
+                      dim);
+        CHECK(r.world != NULL);
+        const look before = look_at(r.world);
+        CHECK_OK(rp_world_run_frame(r.world));
+        const look after = look_at(r.world);
+        rp_collider_load body;
+        rp_world_collider_load(r.world, 0, &body);
+        const double size = before.mass * 3.7 * 0.45;
+        check_context("%dD", dim);
+        CHECK(fabs(after.momentum[1] - before.momentum[1]) > 0.5 * before.mass);
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(body.torque[a] * 0.01, before.spin[a] - after.spin[a], 1e-9 * size);
+        }
+        stop(&r);
+    }
+}
+
+// Catches a collider that is forgotten because many others are near: the last of 80 is the floor.
+static void the_last_of_many_colliders_holds(void)
+{
+    run r = start("scene { method = 'sph', dimension = 2, dx = 0.04, frames = 1, fps = 10 }\n"
+                  "particles { material = material.sand {}, shape = box { min = {0.04, 0.1}, max = "
+                  "{0.28, 0.22} } }\n"
+                  "for i = 1, 79 do\n"
+                  "  collider { shape = sphere { center = {0.16, 0.38, 0}, radius = 0.04 } }\n"
+                  "end\n"
+                  "collider { shape = half_space { point = {0, 0.1, 0}, normal = {0, 1, 0} } }\n");
+    CHECK(r.world != NULL);
+    CHECK_OK(rp_world_run_frame(r.world));
+    rp_collider_load floor;
+    rp_world_collider_load(r.world, 79, &floor);
+    check_context("force %g N, weight %g N", floor.force[1], look_at(r.world).mass * g);
+    CHECK(floor.force[1] < -0.5 * look_at(r.world).mass * g);
+    stop(&r);
+}
+
 // ---- what is kept ----
 
 // A block in the air, its particles anywhere, shaken: forces between two are opposite to the last
@@ -336,4 +386,5 @@ static void a_collapse_runs_out_as_with_a_grid(void)
 
 TEST_MAIN(TEST(momentum_is_kept), TEST(a_block_that_flies_is_not_strained), TEST(spin_is_kept),
           TEST(a_block_slides_as_coulomb_says), TEST(a_slope_runs_when_it_is_steeper_than_friction),
-          TEST(a_column_carries_its_weight), TEST(a_collapse_runs_out_as_with_a_grid))
+          TEST(a_column_carries_its_weight), TEST(a_collapse_runs_out_as_with_a_grid),
+          TEST(walls_get_what_a_grain_loses), TEST(the_last_of_many_colliders_holds))

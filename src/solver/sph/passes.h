@@ -45,7 +45,7 @@ typedef struct rp_sph_span {
 #define RP_SPH_CLOSE   0.3
 #define RP_SPH_CLOSEST 0.125
 #define RP_SPH_HOLD    0.375
-enum { RP_SPH_WALLS_MOST = 64 }; // colliders that may be near one page
+enum { RP_SPH_WALLS_MOST = 256 }; // colliders: all of them may be near one page
 
 // What a step wants of a material, by group.
 enum {
@@ -63,7 +63,8 @@ typedef struct rp_sph_wall {
     uint16_t collider;
     uint8_t contact; // rp_contact
     double friction;
-    double distance;    // from the particle to the surface [m]
+    double at[3];       // the particle [m]
+    double distance;    // from there to the surface [m]
     double weight;      // of the mirror image's gradient, others' share taken off [1/cell]
     double normal[3];   // the way out
     double velocity[3]; // of the collider there [m/s]

@@ -71,7 +71,7 @@ static void find_page(void *context, int64_t index, int thread)
     uint16_t near[RP_SPH_WALLS_MOST];
     int nears = 0;
     uint32_t at = f->entry != NULL ? f->first[index] : 0;
-    for (int c = 0; c < f->colliders && nears < RP_SPH_WALLS_MOST; c++) {
+    for (int c = 0; c < f->colliders; c++) {
         if (rp_collider_distance(&f->collider[c], middle) < reach + h) {
             near[nears++] = (uint16_t)c;
         }
@@ -93,6 +93,7 @@ static void find_page(void *context, int64_t index, int thread)
                                    .contact = (uint8_t)c->contact,
                                    .friction = c->friction,
                                    .distance = distance};
+                memcpy(w->at, x, sizeof x);
                 memcpy(w->normal, normal, sizeof normal);
                 if (c->moves) {
                     rp_collider_velocity(c, x, f->dt, w->velocity);
@@ -115,6 +116,7 @@ rp_result rp_sph_walls_find(rp_sph_walls *walls, const rp_collider *collider, in
 {
     const rp_set *set = job->set;
     const size_t pages = (size_t)set->pages;
+    RP_ASSERT(colliders <= RP_SPH_WALLS_MOST);
     finding f = {.job = job, .collider = collider, .colliders = colliders, .dt = dt};
     if (walls->first.bytes < (pages + 1) * sizeof(uint32_t)) {
         RP_TRY(rp_buffer_reserve(&walls->first, set->allocator, (2 * pages + 1) * sizeof(uint32_t),
@@ -146,13 +148,13 @@ void rp_sph_walls_sum(const rp_sph_job *job, rp_body *body)
         const rp_page *page = &rp_set_page(set)[p];
         for (uint32_t w = job->walls[p]; w < job->walls[p + 1]; w++) {
             const rp_sph_wall *wall = &job->wall[w];
-            double x[3], mass, volume, given[3];
-            place_of(set, page, wall->slot, x);
+            double mass, volume, given[3];
             rp_set_measure(set, page, wall->slot, &mass, &volume);
             for (int a = 0; a < 3; a++) {
                 given[a] = -mass * wall->push[a];
             }
-            rp_body_push(&body[wall->collider], x, given);
+            // pushed where it was, it went on along its velocity: that turns nothing
+            rp_body_push(&body[wall->collider], wall->at, given);
         }
     }
 }
