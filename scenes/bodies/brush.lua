@@ -1,11 +1,11 @@
 -- An elastic brush is drawn over sand by its shaft: its bristles bend, and spring back once it is lifted.
 --
 -- After Wretborn, Armiento and Museth (2017), who have 3603 points in the brush and 230 913 in the sand; at the
--- size of the paper it has 3610 and 230 400. The shaft holds the bristles and goes where the script says.
+-- size of the paper it has 3600 and 230 410. The shaft holds the bristles and goes where the script says.
 --
 -- Who is who: repose render brush-out --color body
 
-local size = param("size", {"quick", "paper"}, "paper: dx 0.01 m, 230 400 grains")
+local size = param("size", {"quick", "paper"}, "paper: dx 0.01 m, 230 410 grains")
 local speed = param("speed", 0.4, "m/s, of the shaft")
 local fine = size == "paper"
 local dx = fine and 0.01 or 0.02
