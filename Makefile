@@ -79,8 +79,8 @@ check-all: deps deps-page ## every preset with every test
 	@$(call sweep,hostile names,tests/tools/test_robust.py build/release/bin/repose Words)
 	@$(call sweep,mesh fuzz,tests/fuzz/run mesh 60)
 	@$(call sweep,thin colliders,REPOSE_SWEEP=all build/release/tests/physics/test_thin)
-	@$(call sweep,tall stacks,REPOSE_LONG_TESTS=1 build/release/tests/physics/test_rigid_bodies)
 	@$(call step,tutorials,tests/tools/test_tutorials.py build/release/bin/repose)
+	@$(call sweep,tall stacks,REPOSE_LONG_TESTS=1 build/release/tests/physics/test_rigid_bodies)
 	@$(call finish,presets)
 
 bench: deps-build ## time steps of many sizes; ARGS= goes to repose bench, such as ARGS=--quick

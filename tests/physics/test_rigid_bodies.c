@@ -245,8 +245,8 @@ static void make_stack(int bricks, rp_world **out)
 
 // Bricks whose edges lie on each other, where it is anybody's guess which face an edge is on. The
 // weight of all above is on each of them. Ten of them for 5 s (`make check-all`) stand, but are not
-// as still as four: the uppermost trembles by 4 to 9 mm/s, and why is not known yet. What is asked
-// of them, less than gravity does in a step of 2 ms, was chosen after that was seen.
+// as still as four: the uppermost trembles by 4 to 9 mm/s where 2 are allowed, and why is not known
+// yet. So that one fails.
 static void bricks_stand_on_each_other(void)
 {
     const bool all = getenv("REPOSE_LONG_TESTS") != NULL;
@@ -259,7 +259,7 @@ static void bricks_stand_on_each_other(void)
         rp_world_rigid(world, i, &s);
         check_context("brick %d", i);
         for (int a = 0; a < 3; a++) {
-            CHECK_NEAR(s.velocity[a], 0.0, all ? 0.002 * g : 1e-4);
+            CHECK_NEAR(s.velocity[a], 0.0, all ? 2e-3 : 1e-4);
             CHECK_NEAR(s.pose.position[a], a == 1 ? 0.1 * i + 0.05 : 0.0, 2e-4);
         }
         CHECK_NEAR(s.force[1], s.mass * g, 0.01 * s.mass * g);
