@@ -201,7 +201,8 @@ static bool passes(const check_test *test)
     return failures == 0;
 }
 
-// Of this process and of children that have ended. `make test` has a budget, so tests say what they take of it.
+// Of this process and of children that have ended. `make test` has a budget, so tests say what they
+// take of it.
 static double processor_seconds(void)
 {
     double sum = 0.0;

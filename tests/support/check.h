@@ -99,8 +99,8 @@ void check_expect_assert(void);
 // The condition of the newest assert this test broke, "" when there was none.
 const char *check_last_assert(void);
 
-// How often to do what a test repeats: so often, or a quarter of it in builds that cover the code but look for
-// other mistakes than those of numbers (REPOSE_COVER). At least 1.
+// How often to do what a test repeats: so often, or a quarter of it in builds that cover the code
+// but look for other mistakes than those of numbers (REPOSE_COVER). At least 1.
 int check_rounds(int often);
 
 // Failures of the running test so far.
