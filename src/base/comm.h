@@ -19,8 +19,8 @@ struct rp_comm {
     int rank, size;
     // Hands out[r] to every rank r and takes what each of them has for this one: in[r], aligned as
     // malloc() does and good until the next call. None of it lies in out[], which is the caller's
-    // again on return, not even what a rank has for itself. All ranks call it at the same time, and when it
-    // fails, it fails on all.
+    // again on return, not even what a rank has for itself. All ranks call it at the same time, and
+    // when it fails, it fails on all.
     rp_result (*exchange)(rp_comm *comm, const rp_bytes *out, rp_bytes *in);
 };
 

@@ -4,8 +4,8 @@
 // them applied one after the other, which is what an explicit step does. Both come from the same
 // evaluation.
 //
-// Colliders of free bodies are not among them: what these ask depends on what they are given, so that
-// they are solved for (collide/rigids.h).
+// Colliders of free bodies are not among them: what these ask depends on what they are given, so
+// that they are solved for (collide/rigids.h).
 //
 // What is near is found anew in every step, in the step's scratch memory. Nothing here is colliders
 // times pages: a page holds only those that are near.
