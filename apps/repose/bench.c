@@ -28,10 +28,11 @@ static const option bench_options[] = {
     {.name = "--state",
      .value = "S",
      .help = "... a column just let go (initial), the heap that it becomes\n"
-             "(collapsed), grains far apart (spray), blocks side by side (touching)\n"
-             "or far apart (apart); collapsed",
-     .words = "initial collapsed spray touching apart"},
+             "(collapsed), grains far apart (spray), blocks side by side (touching),\n"
+             "far apart (apart) or as they have fallen (kubbs); collapsed",
+     .words = "initial collapsed spray touching apart kubbs"},
     {.name = "--fields", .help = "... with a velocity field for each of the blocks"},
+    {.name = "--contact", .help = "... that feel each other"},
     {.name = "--scene", .value = "NAME", .help = "one case: this scene after a quarter second"},
     {.name = "--threads", .value = "N", .help = "... on this many threads (1)"},
     {.name = "--isa",
@@ -129,10 +130,12 @@ static void plan_all(plan *p, int repeats)
     add_pair(p, c);
     c = usual;
     c.threads = 1;
-    for (c.state = BENCH_TOUCHING; c.state <= BENCH_APART; c.state++) {
-        for (int fields = 0; fields <= 1; fields++) {
-            c.fields = fields;
-            c.name = fields ? "98 fields" : "one field";
+    c.gradient = RP_GRADIENT_SPLINE; // as bodies have it in scenes
+    for (c.state = BENCH_TOUCHING; c.state <= BENCH_KUBBS; c.state++) {
+        for (int kind = 0; kind < 3; kind++) {
+            c.fields = kind > 0;
+            c.contact = kind > 1;
+            c.name = c.contact ? "98 bodies" : c.fields ? "98 fields" : "one field";
             add_case(p, c);
         }
     }
@@ -162,7 +165,8 @@ static int plan_one(const args *a, plan *p, int repeats)
     c.threads = (int)args_integer(a, "--threads", 1, 1024, 1, &wrong);
     c.isa = args_value(a, "--isa");
     c.scene = args_value(a, "--scene");
-    c.fields = args_has(a, "--fields");
+    c.contact = args_has(a, "--contact");
+    c.fields = c.contact || args_has(a, "--fields");
     if (gradient != NULL && strcmp(gradient, "spline") != 0 && strcmp(gradient, "affine") != 0) {
         return say_usage("--gradient: want spline or affine, got %s", gradient);
     }
@@ -178,8 +182,8 @@ static int plan_one(const args *a, plan *p, int repeats)
         }
     }
     if (state != NULL) {
-        return say_usage("--state: want initial, collapsed, spray, touching or apart, got %s",
-                         state);
+        return say_usage(
+            "--state: want initial, collapsed, spray, touching, apart or kubbs, got %s", state);
     }
     if (c.scene != NULL) {
         c.state = BENCH_SCENE;

@@ -19,11 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const bench_state_name[BENCH_STATES] = {"initial",  "collapsed", "spray",
-                                                    "touching", "apart",     "scene"};
+const char *const bench_state_name[BENCH_STATES] = {"initial", "collapsed", "spray", "touching",
+                                                    "apart",   "kubbs",     "scene"};
 
 enum { COARSE_MOST = 50000 };
-static const double WIDTH = 0.1, COLLAPSE_TIME = 0.45; // [m], [s]
+static const double WIDTH = 0.1;                                               // [m]
+static const double COLLAPSE_TIME = 0.45, SCENE_TIME = 0.25, KUBBS_TIME = 1.0; // [s]
 
 // Every particle as the C API takes it.
 typedef struct heap {
@@ -57,6 +58,7 @@ static rp_result empty_world(const bench_case *c, double dx, rp_world **world, r
 {
     rp_world_def def = rp_default_world_def();
     def.fields = c->fields ? BLOCKS : 1;
+    def.contact = c->fields && c->contact;
     rp_material_def material = rp_default_sand_def();
     rp_plane_def ground = rp_default_plane_def();
     def.dx = dx;
@@ -183,8 +185,8 @@ static rp_result spray(const bench_case *c, rp_world **world)
     return result != RP_OK ? result : run_to(*world, 0.0, 3);
 }
 
-// Blocks of four and a half cells, 7 x 7 x 2 of them, that drift. They do not feel each other: what
-// is timed is what fields cost.
+// Blocks of four and a half cells, 7 x 7 x 2 of them, that drift. Without contact they do not feel
+// each other, and what is timed is what fields cost.
 static rp_result blocks(const bench_case *c, rp_world **world)
 {
     const double dx = 0.01, edge = 0.5 * dx * BLOCK_SIDE;
@@ -212,20 +214,97 @@ static rp_result blocks(const bench_case *c, rp_world **world)
     return result != RP_OK ? result : run_to(*world, 0.0, 3);
 }
 
-// A scene of the gallery, after half a second. Precision and order are its own.
-static rp_result scene_world(const bench_case *c, rp_scene **scene, rp_world **world)
+// A scene of the gallery after some time. Precision and order are its own.
+static rp_result scene_at(const char *name, rp_scene_param *param, int params, int threads,
+                          double time, rp_scene **scene, rp_world **world)
 {
     char path[PATH_SIZE];
     rp_scene_def def = rp_default_scene_def();
     rp_scene_world_def world_def = rp_default_scene_world_def();
-    if (!scene_along(c->scene, path)) {
-        return rp_fail(RP_ERR_FILE, "the scene %s that comes with Repose was not found", c->scene);
+    if (!scene_along(name, path)) {
+        return rp_fail(RP_ERR_FILE, "the scene %s that comes with Repose was not found", name);
     }
     def.path = path;
-    world_def.threads = c->threads;
+    def.param = param;
+    def.params = params;
+    world_def.threads = threads;
     rp_result result = rp_scene_load(&def, scene);
     result = result != RP_OK ? result : rp_scene_create_world(*scene, &world_def, world);
-    return result != RP_OK ? result : run_to(*world, 0.25, 1);
+    return result != RP_OK ? result : run_to(*world, time, 1);
+}
+
+// The blocks of the scene kubbs a second after they were let go, in the order of ids, so that a
+// block is a run of particles.
+static rp_result fallen_kubbs(heap *out)
+{
+    rp_scene_param whole = {"size", "paper"};
+    rp_scene *scene = NULL;
+    rp_world *world = NULL;
+    rp_stats stats;
+    heap found = {0};
+    double *id = NULL;
+    rp_result result =
+        scene_at("kubbs", &whole, 1, rp_default_threads(), KUBBS_TIME, &scene, &world);
+    if (result == RP_OK) {
+        rp_world_stats(world, &stats);
+        result = heap_room(&found, stats.particles);
+    }
+    result = result != RP_OK ? result : heap_room(out, found.count);
+    if (result == RP_OK) {
+        id = malloc((size_t)found.count * sizeof *id);
+        result = id != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "out of memory: ids of kubbs");
+    }
+    result = result != RP_OK ? result : rp_world_read(world, RP_COL_ID, id);
+    result = result != RP_OK ? result : rp_world_read(world, RP_COL_POSITION, found.position);
+    result = result != RP_OK ? result : rp_world_read(world, RP_COL_VELOCITY, found.velocity);
+    for (int64_t i = 0; i < found.count && result == RP_OK; i++) {
+        const int64_t to = (int64_t)id[i];
+        memcpy(out->position + 3 * to, found.position + 3 * i, 3 * sizeof(double));
+        memcpy(out->velocity + 3 * to, found.velocity + 3 * i, 3 * sizeof(double));
+    }
+    free(id);
+    heap_free(&found);
+    rp_world_destroy(world);
+    rp_scene_free(scene);
+    return result;
+}
+
+// Each with a velocity field of its own, or all of them as one body.
+static rp_result kubbs(const bench_case *c, rp_world **world)
+{
+    static const double middle[3] = {0.0, -1.2, 0.0};
+    static heap h; // they fall once for all cases
+    const double dx = 0.04, spacing = 0.3 / 14.0;
+    rp_shape *mound = NULL;
+    rp_material sand;
+    rp_points_def points = rp_default_points_def();
+    rp_material_def wood = rp_default_elastic_def();
+    rp_collider_def collider = rp_default_collider_def();
+    rp_pair_def rule = rp_default_pair_def();
+    wood.density = 500.0;
+    wood.young = 1e6;
+    rule.friction = 0.4;
+    rp_result result = h.count > 0 ? RP_OK : fallen_kubbs(&h);
+    result = result != RP_OK ? result : empty_world(c, dx, world, &sand);
+    result = result != RP_OK ? result : rp_world_add_material(*world, &wood, &points.material);
+    result = result != RP_OK ? result : rp_shape_sphere(middle, 1.5, &mound);
+    collider.shape = mound;
+    collider.contact = RP_SEPARATE;
+    collider.friction = 0.6;
+    result = result != RP_OK ? result : rp_world_add_collider(*world, &collider);
+    if (result == RP_OK && c->fields && c->contact) {
+        result = rp_world_set_contact(*world, &rule);
+    }
+    points.count = h.count / BLOCKS;
+    points.volume = spacing * spacing * spacing;
+    for (int b = 0; b < BLOCKS && result == RP_OK; b++) {
+        points.position = h.position + 3 * points.count * b;
+        points.velocity = h.velocity + 3 * points.count * b;
+        points.field = c->fields ? b : 0;
+        result = rp_world_add_points(*world, &points, NULL);
+    }
+    rp_shape_release(mound);
+    return result != RP_OK ? result : run_to(*world, 0.0, 3);
 }
 
 // Operations that the formulas of a step need for a particle, counted by hand: a multiplication and
@@ -383,7 +462,9 @@ rp_result bench_run(const bench_case *c, bench_result *out)
     const double held = (double)resident_memory();
     rp_result result = c->state == BENCH_COLLAPSED ? collapsed(c, &world)
                        : c->state == BENCH_SPRAY   ? spray(c, &world)
-                       : c->state == BENCH_SCENE   ? scene_world(c, &scene, &world)
+                       : c->state == BENCH_KUBBS   ? kubbs(c, &world)
+                       : c->state == BENCH_SCENE
+                           ? scene_at(c->scene, NULL, 0, c->threads, SCENE_TIME, &scene, &world)
                        : c->state == BENCH_TOUCHING || c->state == BENCH_APART
                            ? blocks(c, &world)
                            : column(c, c->particles, &world, &dx);

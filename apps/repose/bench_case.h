@@ -10,6 +10,7 @@ typedef enum bench_state {
     BENCH_SPRAY,     // grains far from each other: every one has a page to itself
     BENCH_TOUCHING,  // 98 blocks side by side
     BENCH_APART,     // ... far from each other
+    BENCH_KUBBS,     // the 98 blocks of the scene kubbs, as they have fallen onto each other
     BENCH_SCENE,     // a scene after its first frames
     BENCH_STATES,
 } bench_state;
@@ -28,7 +29,8 @@ typedef struct bench_case {
     int threads;
     const char *isa, *scene;
     int repeats;
-    bool fields; // each of the blocks has a velocity field of its own
+    bool fields;  // each of the blocks has a velocity field of its own
+    bool contact; // ... and feels the others
 } bench_case;
 
 // Parts of an explicit step, in the order of rp_stats.stage.

@@ -33,10 +33,11 @@ static const bench_done *scene_of(const bench_done *done, int count, const char 
 
 // ... and for blocks.
 static const bench_done *blocks_of(const bench_done *done, int count, bench_state state,
-                                   bool fields)
+                                   bool fields, bool contact)
 {
     for (int i = 0; i < count; i++) {
-        if (done[i].asked.state == state && done[i].asked.fields == fields) {
+        if (done[i].asked.state == state && done[i].asked.fields == fields &&
+            done[i].asked.contact == contact) {
             return &done[i];
         }
     }
@@ -121,8 +122,8 @@ void bench_print_goals(const bench_done *done, int count, int threads)
         goal(label, 100.0 * (most - least) / (most + least), "%", "<=", 15.0);
     }
     for (bench_state state = BENCH_TOUCHING; state <= BENCH_APART; state++) {
-        const bench_done *one = blocks_of(done, count, state, false),
-                         *many = blocks_of(done, count, state, true);
+        const bench_done *one = blocks_of(done, count, state, false, false),
+                         *many = blocks_of(done, count, state, true, false);
         if (one != NULL && many != NULL) {
             const bool touching = state == BENCH_TOUCHING;
             goal(touching ? "98 fields that touch beside one field" : "98 fields apart beside one",
@@ -130,6 +131,18 @@ void bench_print_goals(const bench_done *done, int count, int threads)
             goal("  their memory", many->found.bytes_per_particle / one->found.bytes_per_particle,
                  "times", "<=", 2.0);
         }
+    }
+    const bench_done *apart = blocks_of(done, count, BENCH_APART, false, false),
+                     *bodies = blocks_of(done, count, BENCH_APART, true, true),
+                     *fallen = blocks_of(done, count, BENCH_KUBBS, false, false),
+                     *kubbs = blocks_of(done, count, BENCH_KUBBS, true, true);
+    if (apart != NULL && bodies != NULL) {
+        goal("98 bodies that touch nothing: more than one field",
+             100.0 * (bodies->found.cpu / apart->found.cpu - 1.0), "%", "<=", 3.0);
+    }
+    if (fallen != NULL && kubbs != NULL) {
+        goal("98 kubbs in contact: rate beside one body",
+             100.0 * fallen->found.cpu / kubbs->found.cpu, "%", ">=", 45.0);
     }
     for (int i = 0; i < count; i++) {
         if (done[i].asked.state == BENCH_SPRAY && done[i].asked.threads == 1) {
