@@ -432,6 +432,7 @@ static int go(job *j)
     def.world = j->world;
     def.frames = j->frames >= 0 ? j->frames : j->info.frames;
     def.settle = j->info.settle;
+    def.energy_limit = j->info.energy_limit;
     def.save_seconds = j->save_seconds;
     def.latest = j->info.state == RP_STATE_LATEST;
     def.title = j->info.title;

@@ -57,6 +57,7 @@ typedef struct rp_scene_info {
     int64_t frames;
     double fps;
     double settle;        ///< see rp_run_def.settle [s]
+    double energy_limit;  ///< see rp_run_def.energy_limit
     rp_frame_state state; ///< which frames keep all that a restart needs
     int up;               ///< the axis that points up: 1 for y, 2 for z
     bool has_camera;

@@ -602,8 +602,18 @@ void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rub
         }
     }
     hand_out(&s, rubbed);
+    rp_impulse of_nodes[256];
+    for (int c = 0; c < r->colliders; c++) {
+        of_nodes[c] = body[c].given;
+    }
     rp_bumps_end(&company->bumps, &r->meeting, company->echo.data);
     company->echoes = company->bumps.count;
     rp_links_end(company->link, company->links, &r->meeting, company->link_state);
+    for (int c = 0; c < r->colliders; c++) {
+        for (int a = 0; a < 3; a++) {
+            company->met[c].linear[a] = body[c].given.linear[a] - of_nodes[c].linear[a];
+            company->met[c].angular[a] = body[c].given.angular[a] - of_nodes[c].angular[a];
+        }
+    }
     mend(r);
 }

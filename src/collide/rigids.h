@@ -47,8 +47,9 @@ typedef struct rp_company {
     rp_link link[RP_JOINT_LIMIT];
     rp_link_state link_state[RP_JOINT_LIMIT]; // state
     int links;
-    double gravity[3]; // [m/s^2]
-    double rest;       // velocity that gravity gives in a step [m/s]
+    double gravity[3];   // [m/s^2]
+    double rest;         // velocity that gravity gives in a step [m/s]
+    rp_impulse met[256]; // what each collider got of others in the step, not of nodes
 } rp_company;
 
 typedef struct rp_rigids {

@@ -34,6 +34,7 @@ void rp_scene_get_info(const rp_scene *scene, rp_scene_info *out)
         .frames = rp_call_integer(scene->said, "frames"),
         .fps = rp_call_number(scene->said, "fps"),
         .settle = rp_call_number(scene->said, "settle"),
+        .energy_limit = rp_call_number(scene->said, "energy_limit"),
         .state = (rp_frame_state)rp_call_choice(output, "state"),
         .up = scene->up,
         .has_camera = camera != NULL,

@@ -432,6 +432,14 @@ static rp_result check_call(rp_scene *scene, scene_call *call)
     return RP_OK;
 }
 
+static rp_result check_energy_limit(rp_scene *scene)
+{
+    const double limit = rp_call_number(scene->said, "energy_limit");
+    return limit == 0.0 || limit > 1.0 ? RP_OK
+                                       : rp_call_fail(scene, scene->said, "energy_limit",
+                                                      "want > 1, or 0 for never, got %g", limit);
+}
+
 static rp_result check_method(const rp_scene *scene)
 {
     const rp_method_info *method;
@@ -497,6 +505,7 @@ rp_result rp_scene_check(rp_scene *scene)
     }
     result = check_up(scene);
     result = result == RP_OK ? check_method(scene) : result;
+    result = result == RP_OK ? check_energy_limit(scene) : result;
     for (scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
         result = fit_dimension(scene, r);
         if (result == RP_OK) {

@@ -103,6 +103,9 @@ static const scene_key scene_keys[] = {
      .sentence = "Of the longest step that is stable for elastic waves; more than 1 may blow up. 0.8 is right for sand that "
                  "flows; 0.4, about what the collapses of `repose validate` take, for numbers and for sand that is about to flow "
                  "(docs/validate.md)."},
+    {"energy_limit", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "10",
+     .sentence = "The run stops when particles have more than so many times the energy that they had and that gravity, emitters, "
+                 "colliders and bodies brought in: it blows up. More than twice as much is a warning. 0: never, and no warning."},
     {"dt_max", TAKES_NUMBER, "s", POSITIVE, .absent = "no bound of its own", .sentence = "The longest step."},
     {"seed", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .otherwise = "0",
      .sentence = "Of everything random; another seed gives another, equally good pile."},

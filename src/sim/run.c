@@ -40,7 +40,10 @@ struct rp_run {
     pthread_mutex_t warned; // guards them
 };
 
-rp_run_def rp_default_run_def(void) { return (rp_run_def){.frames = 1, .cookie = RP_DEF_COOKIE}; }
+rp_run_def rp_default_run_def(void)
+{
+    return (rp_run_def){.frames = 1, .energy_limit = 10.0, .cookie = RP_DEF_COOKIE};
+}
 
 // The sentence of an error, kept over what is done to clean up after it.
 typedef struct kept_error {
@@ -736,6 +739,7 @@ static rp_result start_new(go *g)
     }
     rp_world_stats(g->def->world, &stats);
     rp_world_totals(g->def->world, &totals);
+    rp_watch_begin(g->def->world, &totals);
     RP_TRY(rp_probes_read(g->def->world, -INFINITY, &g->read));
     return save_frame(g, &stats, &totals);
 }
@@ -825,6 +829,7 @@ static rp_result advance(go *g, rp_run_answer *answer)
     if (frame_ended) {
         const double since = rp_seconds();
         rp_world_totals(world, &totals);
+        RP_TRY(rp_watch_frame(world, &totals, g->def->energy_limit));
         RP_TRY(save_frame(g, &stats, &totals));
         g->torn = false;
         g->held = rp_seconds() - since;
@@ -897,6 +902,10 @@ static rp_result check_run_def(const rp_run_def *def)
     }
     if (def->frames < 0) {
         return rp_fail(RP_ERR_ARGUMENT, "run.frames: want >= 0, got %" PRId64, def->frames);
+    }
+    if (!(def->energy_limit == 0.0 || def->energy_limit > 1.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "run.energy_limit: want > 1, or 0 for none, got %g",
+                       def->energy_limit);
     }
     if (!(def->save_seconds >= 0.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "run.save_seconds: want >= 0 s, got %g", def->save_seconds);

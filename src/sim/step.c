@@ -293,6 +293,8 @@ rp_result rp_world_check_dt(rp_world *world, double dt)
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
+    double layers[RP_EMITTER_LIMIT];
+    memcpy(layers, world->layers, sizeof layers);
     RP_TRY(rp_agree(world->comm, rp_world_pour(world), NULL, 0));
     rp_step step = rp_world_make_step(world);
     RP_TRY(rp_agree(world->comm, rp_world_gravity(world, step.gravity), NULL, 0));
@@ -314,6 +316,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     rest = rest == RP_OK ? rp_world_push_out(world, settle) : rest;
     note_loads(world, frame_ends);
     rp_world_note_rigids(world, frame_ends);
+    rp_watch_step(world, &step, layers);
     rp_probes_step(world, step.dt);
     if (frame_ends) {
         world->time.frame++;

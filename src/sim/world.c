@@ -213,6 +213,7 @@ static void register_state(rp_world *world)
     if (world->def.energy) {
         rp_registry_add(r, "world/energy", &world->energy, sizeof world->energy);
     }
+    rp_registry_add(r, "world/watch", &world->watch, sizeof world->watch);
     rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
     rp_registry_add(r, "stats/dt", &stats->dt, sizeof stats->dt);
     rp_registry_add(r, "stats/limiter", stats->limiter, sizeof stats->limiter);

@@ -6,6 +6,7 @@
 #include "core/species.h"
 #include "repose/frame.h"
 #include "repose/probe.h"
+#include "sim/watch.h"
 #include "solver/solver.h"
 
 // Of a frame: a step that is shorter moves nothing any more, and a frame has no end.
@@ -140,6 +141,7 @@ struct rp_world {
     rp_rigid_motion motion[RP_COLLIDER_LIMIT]; // of rigid bodies
     rp_pair_loads pair_loads;                  // of bodies of particles that touch
     rp_energy energy;                          // lost so far
+    rp_watch watch;                            // on energy that nothing brought in
     rp_registry registry;
 
     rp_scratch scratch;

@@ -11,3 +11,14 @@ double rp_least_node_mass(const rp_step *step);
 // anything changes. A script has one thread.
 // @param[out] out [node page][node], of the step's scratch memory; NULL: there is no field
 rp_result rp_find_push(const rp_step *step, double (**out)[3]);
+
+// What so much mass was given when its velocity changed by `push`, among other things.
+// @param v that it had meanwhile [m/s]
+static inline void rp_drive_add(rp_drive *drive, int dim, double mass, const double push[3],
+                                const double v[3])
+{
+    for (int a = 0; a < dim; a++) {
+        drive->momentum[a] += mass * push[a];
+        drive->energy += mass * push[a] * v[a];
+    }
+}

@@ -45,6 +45,11 @@ typedef struct rp_ledger {
     double plastic;       // of the return mapping
 } rp_ledger;
 
+// What the field of accelerations gave the particles in a step; only numbers of type double.
+typedef struct rp_drive {
+    double momentum[3], energy; // [kg m/s], [J]
+} rp_drive;
+
 // All that a solver may see.
 typedef struct rp_step {
     rp_species *species; // [species_count]
@@ -68,6 +73,7 @@ typedef struct rp_step {
     double begin;                           // time at the start of the step [s]
     double newborn_speed, newborn_gradient; // largest among particles that have not stepped yet
     double gravity[3];                      // at the start of the step [m/s^2]
+    rp_drive drive;                         // left by the solver where there is a field
     uint64_t seed;
     int threads;
     rp_comm *comm; // of the ranks that take the step together; NULL: there is only this one

@@ -104,6 +104,7 @@ typedef struct loops {
     rp_page_report *report; // [particle page]
     double *dropped;        // [node page]
     double (*push)[3]; // [node page][node]: what the field of accelerations adds [m/s]; or NULL
+    rp_drive *drive;   // [node page]: what that comes to; NULL where there is no field
     rp_touches touches;
     rp_meetings meetings; // of bodies of particles, where they have velocities of their own
     rp_rigids rigids;
@@ -142,6 +143,14 @@ static void g2p_page(void *ctx, int64_t page, int thread)
     l->step->kernels->g2p(&l->job, (rp_local)page, &l->report[page]);
 }
 
+static double node_at(const rp_grid *grid, int channel, rp_local page, int n, int comp)
+{
+    const void *nodes = rp_grid_nodes(grid, channel, page);
+    const int at = n * RP_QUAD + comp;
+    return grid->layout.precision == RP_SINGLE ? (double)((const float *)nodes)[at]
+                                               : ((const double *)nodes)[at];
+}
+
 static void add_push(const loops *l, rp_local page)
 {
     const rp_grid *grid = l->step->grid;
@@ -162,12 +171,25 @@ static void add_push(const loops *l, rp_local page)
     }
 }
 
-static double node_at(const rp_grid *grid, int channel, rp_local page, int n, int comp)
+// What the field of accelerations did to a page's nodes. It works with their velocity at the end:
+// then it does nothing to what is held against it.
+static void note_drive(const loops *l, rp_local page)
 {
-    const void *nodes = rp_grid_nodes(grid, channel, page);
-    const int at = n * RP_QUAD + comp;
-    return grid->layout.precision == RP_SINGLE ? (double)((const float *)nodes)[at]
-                                               : ((const double *)nodes)[at];
+    const rp_grid *grid = l->step->grid;
+    const int nodes = grid->layout.nodes, dim = grid->layout.dim;
+    const double least = rp_least_node_mass(l->step);
+    l->drive[page] = (rp_drive){0};
+    for (int n = 0; n < nodes; n++) {
+        const double m = node_at(grid, RP_CH_MOMENTUM, page, n, 3);
+        double v[3] = {0};
+        for (int a = 0; a < dim; a++) {
+            v[a] = node_at(grid, RP_CH_MOMENTUM, page, n, a);
+        }
+        if (m > least) {
+            rp_drive_add(&l->drive[page], dim, m, l->push[(size_t)page * (size_t)nodes + (size_t)n],
+                         v);
+        }
+    }
 }
 
 // What a page's nodes do in the step, docs/theory.md (42). An impulse works with the mean of the
@@ -229,6 +251,9 @@ static void contact_page(void *ctx, int64_t page, int thread)
     rp_touches_apply(&l->touches, grid, (rp_local)page, step->dt);
     if (l->ledger != NULL) {
         keep_account(l, (rp_local)page);
+    }
+    if (l->drive != NULL) {
+        note_drive(l, (rp_local)page);
     }
     if (rp_grid_has(grid, RP_CH_IMPULSE)) {
         step->kernels->change(grid, (rp_local)page);
@@ -338,6 +363,11 @@ static rp_result get_ready(explicit_state *s, loops *l)
         }
     }
     RP_TRY(rp_find_push(step, &l->push));
+    if (l->push != NULL) {
+        l->drive = rp_scratch_get(step->scratch, (size_t)step->grid->pages * sizeof *l->drive,
+                                  "work of the acceleration on pages");
+        RP_TRY(l->drive != NULL ? RP_OK : RP_ERR_MEMORY);
+    }
     if (step->pairs != NULL) {
         RP_TRY(rp_meetings_begin(&l->meetings, &s->plan, step->pairs, step->grid, step->species,
                                  step->species_count, step->dt, rp_least_node_mass(step),
@@ -366,6 +396,10 @@ static rp_result sum_nodes(const loops *l, double *rubbed)
                        .allocator = grid->allocator,
                        .numbers = sizeof(rp_ledger) / sizeof(double),
                        .context = step->ledger};
+    rp_sum drive = {.comm = step->comm,
+                    .allocator = grid->allocator,
+                    .numbers = sizeof(rp_drive) / sizeof(double),
+                    .context = &step->drive};
     for (rp_local p = 0; p < grid->pages; p++) {
         const rp_node_page *page = &rp_grid_page(grid)[p];
         if (rp_grid_owns(grid, p)) {
@@ -374,9 +408,13 @@ static rp_result sum_nodes(const loops *l, double *rubbed)
         if (l->ledger != NULL && rp_grid_owns(grid, p)) {
             rp_sum_put(&energies, page->key, page->field, 0, (const double *)&l->ledger[p]);
         }
+        if (l->drive != NULL && rp_grid_owns(grid, p)) {
+            rp_sum_put(&drive, page->key, page->field, 0, (const double *)&l->drive[p]);
+        }
     }
     const rp_result light = rp_sum_end(&dropped);
     RP_TRY(l->ledger != NULL ? rp_sum_end(&energies) : RP_OK);
+    RP_TRY(l->drive != NULL ? rp_sum_end(&drive) : RP_OK);
     RP_TRY(light);
     if (step->pairs != NULL) {
         rp_meetings_sum(&l->meetings, step->pair_loads, rubbed);

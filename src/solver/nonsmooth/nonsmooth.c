@@ -1248,6 +1248,23 @@ static rp_result make_room(loops *l)
                : RP_OK;
 }
 
+// What the field of accelerations does to nodes, which come in key order.
+static void note_drive(const loops *l)
+{
+    const rp_grid *grid = l->step->grid;
+    const size_t nodes = (size_t)grid->pages * (size_t)grid->layout.nodes;
+    for (size_t n = 0; n < nodes; n++) {
+        const double mass = l->sum[n].mass * mass_unit(l);
+        double v[3] = {0};
+        for (int a = 0; a < l->f.dim && mass > l->least; a++) {
+            v[a] = l->sum[n].momentum[a] / l->sum[n].mass * l->h / l->time + 0.5 * l->field[n][a];
+        }
+        if (mass > l->least) {
+            rp_drive_add(&l->step->drive, l->f.dim, mass, l->field[n], v);
+        }
+    }
+}
+
 static rp_result assemble(loops *l)
 {
     rp_step *step = l->step;
@@ -1264,6 +1281,9 @@ static rp_result assemble(loops *l)
     RP_TRY(make_room(l));
     rp_parallel_for(step->threads, pages, 4, points_of_page, l);
     rp_parallel_for(step->threads, pages, 4, start_of_page, l);
+    if (l->field != NULL) {
+        note_drive(l);
+    }
     return RP_OK;
 }
 

@@ -17,7 +17,7 @@
 #include "model/material.h"
 #include "model/sand.h"
 #include "solver/blame.h"
-#include "solver/solver.h"
+#include "solver/common.h"
 #include "solver/sph/neighbours.h"
 #include "solver/sph/walls.h"
 
@@ -320,19 +320,21 @@ static void over_pages(const rp_step *step, const rp_sph_job *job,
 }
 
 // The field of accelerations at every particle. A script has one thread.
-static rp_result add_field(const rp_step *step, const rp_sph_job *job)
+static rp_result add_field(rp_step *step, const rp_sph_job *job)
 {
     const rp_vector_field *field = step->acceleration;
     const rp_set *set = step->set;
+    step->drive = (rp_drive){0}; // a step may be tried again
     if (field == NULL || field->call == NULL) {
         return RP_OK;
     }
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
         for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-            double x[3] = {0}, push[3] = {0};
+            double x[3] = {0}, v[3] = {0}, push[3] = {0}, mass, volume;
             for (int a = 0; a < set->layout.dim; a++) {
                 x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, page);
+                v[a] = rp_set_value(set, RP_COL_VELOCITY, slot, a, page);
             }
             RP_TRY(field->call(field->context, step->begin, x, push));
             for (int a = 0; a < set->layout.dim; a++) {
@@ -346,7 +348,11 @@ static rp_result add_field(const rp_step *step, const rp_sph_job *job)
                 } else {
                     ((double *)job->start)[4 * (size_t)slot + a] += push[a] * job->dt;
                 }
+                push[a] *= job->dt;
+                v[a] += 0.5 * push[a];
             }
+            rp_set_measure(set, page, slot, &mass, &volume);
+            rp_drive_add(&step->drive, set->layout.dim, mass, push, v);
         }
     }
     return RP_OK;
@@ -372,7 +378,7 @@ static rp_sph_report all_reports(const rp_sph_job *job)
 
 // Stress and velocity of the step, from the strains of the last. @return how many iterations it
 // took
-static rp_result iterate(const sph_state *s, const rp_step *step, rp_sph_job *job, int *iterations,
+static rp_result iterate(const sph_state *s, rp_step *step, rp_sph_job *job, int *iterations,
                          rp_sph_report *out)
 {
     enum { LEAST = 5 };
