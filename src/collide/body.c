@@ -178,15 +178,15 @@ static void tumble(const rp_body *body, double dt, double own[3], double q[4])
     }
 }
 
-// Moves it without a motion.
+// Moves it without a motion: its spin is turned with it, so that it neither gains nor loses energy.
 static void mend(rp_body *body, double dt, rp_pose *pose)
 {
     const double *v = body->mend[0], *w = body->mend[1];
-    double angular[3], local[3], own[3];
+    double own[3];
     if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0 && w[0] == 0.0 && w[1] == 0.0 && w[2] == 0.0) {
         return;
     }
-    rp_body_angular(body, angular);
+    rp_unrotate(body->pose.rotation, body->spin, own);
     double *q = pose->rotation, size2 = 0.0;
     const double p[4] = {q[0], q[1], q[2], q[3]};
     // (half, 1) times q
@@ -203,8 +203,6 @@ static void mend(rp_body *body, double dt, rp_pose *pose)
         q[i] /= sqrt(size2);
     }
     body->pose = rp_placing_of(pose);
-    rp_unrotate(body->pose.rotation, angular, local);
-    rp_rotate(body->inverse, local, own);
     rp_rotate(body->pose.rotation, own, body->spin);
 }
 

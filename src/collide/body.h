@@ -62,7 +62,7 @@ void rp_body_push(rp_body *body, const double x[3], const double impulse[3]);
 void rp_body_take(rp_body *body, const rp_impulse *impulse);
 // Take a free body on for dt, as nothing acts on it: straight on, and turning as a top does. Energy
 // and angular momentum stay what they are to rounding, however it tumbles (docs/theory.md, Free
-// rigid bodies). What it is mended by moves it, and leaves its angular momentum as it is.
+// rigid bodies). What it is mended by moves it and turns its spin along: its energy stays, too.
 // @param[in,out] pose of the body, of which body->pose is the placing
 void rp_body_fly(rp_body *body, double dt, rp_pose *pose);
 // About pose.position [kg m^2/s].

@@ -1,6 +1,7 @@
 #include "collide/bumps.h"
 
 #include "base/result.h"
+#include "base/three.h"
 #include "shape/class.h"
 
 #include <stdlib.h>
@@ -160,18 +161,6 @@ rp_result rp_skin_make(rp_skin *skin, const rp_shape *shape, int dim, const rp_a
 
 // ---- who meets whom ----
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 // From the middle of its bounds, in its own frame; infinite where it has no end.
 typedef struct extent {
     double middle[3], radius;
@@ -198,42 +187,66 @@ static extent extent_of(const rp_collider *c, int dim)
 
 // A candidate: a point of the owner's skin near the other's surface.
 typedef struct spot {
+    int owner;
     int32_t point;
-    double x[3], out[3]; // out of the other
+    bool known;          // it was a bump in the step before
+    double x[3], out[3]; // out of the other; once all are found, out of b
     double gap;
 } spot;
 
-enum { SPOTS_MOST = 2048, WAYS = 8, SHEAVES = 8 };
+enum { SPOTS_MOST = 4096, WAYS = 8, SHEAVES = 8 };
+
+// Where the owner's surface faces to, as seen from a spacing away towards the other: at an edge the
+// nearest of its faces would be anybody's guess.
+// @return whether that is the other. A point of an edge that hangs over is beside the other, whose
+// way out leads along the owner's face or into it: it says nothing about the two.
+static bool faces(const rp_collider *owner, const rp_skin *skin, const spot *s, double up[3])
+{
+    double x[3];
+    for (int a = 0; a < 3; a++) {
+        x[a] = s->x[a] - skin->spacing * s->out[a];
+    }
+    // less what a ball is below the tip of a sharp edge, and a slope
+    return rp_collider_look(owner, x, up) > 0.5 * skin->spacing;
+}
 
 // Slide along the owner's surface to where it is deepest in the other, if that is no farther than
-// the spacing of points: a ball is then as round as its distance says. A face that lies on another
-// has no such place near, and its points stay where they are, however little it is tilted. A slope
-// leads to a deeper point that others find: its own points would only brake what rolls.
+// about the spacing of points: a ball is then as round as its distance says. A face that lies on
+// another has no such place near, and its points stay where they are, however little it is tilted.
+// A slope leads to a deeper point that others find: its own points would only brake what rolls.
 typedef enum sliding { STAYS, SLID, LEADS_ON } sliding;
 static sliding deepen(const rp_collider *owner, const rp_collider *other, const rp_skin *skin,
                       int dim, spot *s)
 {
     static const double LEVEL = 1e-5; // slope that counts as none
     static const double STEEP = 0.15; // and one that is no face on a face
+    static const double FAR = 1.5;    // spacings to the next point, where they are far apart
     bool steep = false;
     const double spacing = skin->spacing;
     const spot from = *s;
-    double stride = 0.25 * spacing;
+    double stride = 0.25 * spacing, last[3] = {INFINITY, INFINITY, INFINITY};
     for (int turn = 0; turn < 60 && stride > 1e-7 * spacing; turn++) {
-        double up[3], slope[3], size2 = 0.0, x[3], out[3];
-        rp_collider_look(owner, s->x, up);
-        const double along = dot(s->out, up);
+        double up[3], slope[3], size2 = 0.0, bent2 = 0.0, x[3], out[3], way2 = 0.0;
+        if (!faces(owner, skin, s, up) && turn == 0) {
+            return LEADS_ON;
+        }
+        const double along = rp_dot(s->out, up);
         for (int a = 0; a < 3; a++) {
             slope[a] = s->out[a] - along * up[a];
             size2 += slope[a] * slope[a];
+            bent2 += (slope[a] - last[a]) * (slope[a] - last[a]);
         }
-        if (!(size2 > LEVEL * LEVEL)) {
+        const double size = sqrt(size2);
+        if (!(size > LEVEL)) {
             return turn > 0 ? SLID : STAYS;
         }
-        steep = turn == 0 ? size2 > STEEP * STEEP : steep;
-        double way2 = 0.0;
+        steep = turn == 0 ? size > STEEP : steep;
+        // on a face the slope is the same everywhere: no need to go to its end
+        if (stride * size > 2.0 * FAR * spacing * sqrt(bent2)) {
+            break;
+        }
         for (int a = 0; a < dim; a++) {
-            x[a] = s->x[a] - stride * slope[a] / sqrt(size2);
+            x[a] = s->x[a] - stride * slope[a] / size;
             way2 += (x[a] - from.x[a]) * (x[a] - from.x[a]);
         }
         x[2] = dim == 3 ? x[2] : 0.0;
@@ -244,12 +257,14 @@ static sliding deepen(const rp_collider *owner, const rp_collider *other, const 
             }
         }
         const double gap = rp_collider_look(other, x, out) - skin->radius;
-        if (gap < s->gap && way2 <= spacing * spacing) {
+        if (gap < s->gap && way2 <= FAR * FAR * spacing * spacing) {
             memcpy(s->x, x, sizeof x);
             memcpy(s->out, out, sizeof out);
             s->gap = gap;
+            memcpy(last, slope, sizeof last);
         } else {
             stride *= 0.5;
+            last[0] = INFINITY;
         }
     }
     double way2 = 0.0;
@@ -276,37 +291,35 @@ static bool is_there(const spot *spots, int32_t count, double near, const spot *
 }
 
 // Spots whose ways out are alike are thinned to the outermost ones, which hold as well as all do.
+// Points of a face that lies on a face are as deep and as far out as each other, to rounding: of
+// such the one that was a bump before stays one, or what it did would be forgotten in every step,
+// and a stack would tremble.
 typedef struct sheaf {
-    double out[3];
+    double out[3], side[3], third[3]; // the way, and two across
     int32_t deepest, outer[WAYS];
     double gap, reach[WAYS];
 } sheaf;
 
-static void add_to_sheaf(sheaf *f, const spot *spots, int32_t i)
+static void begin_sheaf(sheaf *f, const double out[3])
 {
-    // two directions across
-    double side[3] = {0}, third[3];
-    const int thin = fabs(f->out[0]) < 0.6 ? 0 : 1;
-    side[thin] = 1.0;
-    const double along = dot(side, f->out);
-    double size2 = 0.0;
-    for (int a = 0; a < 3; a++) {
-        side[a] -= along * f->out[a];
-        size2 += side[a] * side[a];
-    }
-    for (int a = 0; a < 3; a++) {
-        side[a] /= sqrt(size2);
-    }
-    cross(f->out, side, third);
-    const double u = dot(side, spots[i].x), v = dot(third, spots[i].x);
+    *f = (sheaf){.gap = INFINITY};
+    memcpy(f->out, out, sizeof f->out);
+    memset(f->outer, 0xff, sizeof f->outer);
+    rp_across(out, f->side, f->third);
+}
+
+static void add_to_sheaf(sheaf *f, const spot *spots, int32_t i, double spacing)
+{
     static const double way[WAYS][2] = {{1, 0},  {0.7, 0.7},   {0, 1},  {-0.7, 0.7},
                                         {-1, 0}, {-0.7, -0.7}, {0, -1}, {0.7, -0.7}};
-    if (spots[i].gap < f->gap) {
-        f->gap = spots[i].gap;
+    const double bonus = spots[i].known ? 0.01 * spacing : 0.0;
+    const double u = rp_dot(f->side, spots[i].x), v = rp_dot(f->third, spots[i].x);
+    if (spots[i].gap - bonus < f->gap) {
+        f->gap = spots[i].gap - bonus;
         f->deepest = i;
     }
     for (int k = 0; k < WAYS; k++) {
-        const double reach = way[k][0] * u + way[k][1] * v;
+        const double reach = way[k][0] * u + way[k][1] * v + bonus;
         if (f->outer[k] < 0 || reach > f->reach[k]) {
             f->reach[k] = reach;
             f->outer[k] = i;
@@ -314,8 +327,8 @@ static void add_to_sheaf(sheaf *f, const spot *spots, int32_t i)
     }
 }
 
-// @return how many of `spots` are left, in the order of points
-static int32_t thin_out(spot *spots, int32_t count)
+// @return how many of `spots` are left, in the order in which they came
+static int32_t thin_out(spot *spots, int32_t count, double spacing)
 {
     sheaf sheaves[SHEAVES];
     bool keep[SPOTS_MOST] = {false};
@@ -325,7 +338,7 @@ static int32_t thin_out(spot *spots, int32_t count)
     }
     for (int32_t i = 0; i < count; i++) {
         int k = 0;
-        while (k < used && dot(sheaves[k].out, spots[i].out) < 0.9) {
+        while (k < used && rp_dot(sheaves[k].out, spots[i].out) < 0.99) {
             k++;
         }
         if (k == SHEAVES) { // as many as there are points: these are few
@@ -333,12 +346,9 @@ static int32_t thin_out(spot *spots, int32_t count)
             continue;
         }
         if (k == used) {
-            used++;
-            sheaves[k] = (sheaf){.gap = INFINITY};
-            memcpy(sheaves[k].out, spots[i].out, sizeof sheaves[k].out);
-            memset(sheaves[k].outer, 0xff, sizeof sheaves[k].outer);
+            begin_sheaf(&sheaves[used++], spots[i].out);
         }
-        add_to_sheaf(&sheaves[k], spots, i);
+        add_to_sheaf(&sheaves[k], spots, i, spacing);
     }
     for (int k = 0; k < used; k++) {
         keep[sheaves[k].deepest] = true;
@@ -357,7 +367,7 @@ static int32_t thin_out(spot *spots, int32_t count)
 
 static double speed_of(const rp_body *b, double radius)
 {
-    return sqrt(dot(b->velocity, b->velocity)) + radius * sqrt(dot(b->spin, b->spin));
+    return sqrt(rp_dot(b->velocity, b->velocity)) + radius * sqrt(rp_dot(b->spin, b->spin));
 }
 
 static void find_turned(rp_body *body)
@@ -382,15 +392,15 @@ static double answer_of(const rp_body *body, const double arm[3], const double a
     if (!rp_body_is_free(body)) {
         return 0.0;
     }
-    cross(arm, along, turn);
+    rp_cross(arm, along, turn);
     rp_rotate(body->turned, turn, spin); // any matrix will do
-    cross(spin, arm, moved);
-    return 1.0 / body->mass + dot(moved, along);
+    rp_cross(spin, arm, moved);
+    return 1.0 / body->mass + rp_dot(moved, along);
 }
 
 static void velocity_at(const rp_body *body, const double arm[3], double out[3])
 {
-    cross(body->spin, arm, out);
+    rp_cross(body->spin, arm, out);
     for (int a = 0; a < 3; a++) {
         out[a] += body->velocity[a];
     }
@@ -412,7 +422,7 @@ static void push(rp_body *body, const double arm[3], const double impulse[3], do
         return;
     }
     double turn[3], spin[3];
-    cross(arm, impulse, turn);
+    rp_cross(arm, impulse, turn);
     rp_rotate(body->turned, turn, spin);
     const double each = sign / body->mass;
     for (int a = 0; a < 3; a++) {
@@ -433,25 +443,17 @@ static double friction_of(const rp_temper *a, const rp_temper *b)
 static void fill_in(rp_bump *p, const rp_bumping *m, const spot *s)
 {
     const rp_body *A = &m->body[p->a], *B = &m->body[p->b];
-    const double sign = p->owner == p->a ? 1.0 : -1.0;
     for (int k = 0; k < 3; k++) {
-        p->normal[k] = sign * s->out[k];
+        p->normal[k] = s->out[k];
         p->arm[0][k] = s->x[k] - A->pose.position[k];
         p->arm[1][k] = s->x[k] - B->pose.position[k];
     }
-    p->point = s->point;
     p->gap = s->gap;
     p->friction = friction_of(&m->temper[p->a], &m->temper[p->b]);
     p->answer[0] = answer_of(A, p->arm[0], p->normal) + answer_of(B, p->arm[1], p->normal);
-    // across: at most the sum along two directions, each of which bounds its own
-    double side[3] = {0}, third[3], size;
-    side[fabs(p->normal[0]) < 0.6 ? 0 : 1] = 1.0;
-    cross(p->normal, side, third);
-    size = sqrt(dot(third, third));
-    for (int k = 0; k < 3; k++) {
-        third[k] /= size;
-    }
-    cross(third, p->normal, side);
+    // across: the larger of the two by two of directions there
+    double side[3], third[3];
+    rp_across(p->normal, side, third);
     if (m->dim == 2) { // there is only the one in the plane
         const double *flat = fabs(side[2]) < 0.5 ? side : third;
         p->answer[1] = answer_of(A, p->arm[0], flat) + answer_of(B, p->arm[1], flat);
@@ -471,13 +473,13 @@ static void fill_in(rp_bump *p, const rp_bumping *m, const spot *s)
     // is none
     double u[3];
     between(p, m, u);
-    const double un = dot(u, p->normal);
+    const double un = rp_dot(u, p->normal);
     const double bounce = fmin(m->temper[p->a].restitution, m->temper[p->b].restitution);
     p->least = -fmax(p->gap, 0.0) / m->dt;
     if (bounce > 0.0 && un < m->slow && un * m->dt < -p->gap) {
         // it is as fast as it will be at the surface, whence it comes back to where it is: with
         // what gravity does on the way and within the step, so that no energy is gained
-        const double fall = rp_body_is_free(B) ? 0.0 : -dot(m->gravity, p->normal);
+        const double fall = rp_body_is_free(B) ? 0.0 : -rp_dot(m->gravity, p->normal);
         const double in = -un - 0.5 * fall * m->dt;
         const double out2 =
             bounce * bounce * in * in - 2.0 * fall * fmax(p->gap, 0.0) * (1.0 - bounce * bounce);
@@ -485,61 +487,70 @@ static void fill_in(rp_bump *p, const rp_bumping *m, const spot *s)
     }
 }
 
-// Where the other's points have found the two already, these say nothing new.
-static int32_t drop_known(const rp_bumps *bumps, const rp_bumping *m, int a, int b, spot *spots,
-                          int32_t count)
+// What is known of two that met in the step before.
+typedef struct memory {
+    const rp_echo *echo;
+    int32_t count;
+} memory;
+
+static bool recalls(const memory *old, int owner, int32_t point)
 {
-    const rp_bump *p = bumps->buffer.data;
-    int32_t left = 0;
-    for (int32_t i = 0; i < count; i++) {
-        bool known = false;
-        for (int32_t k = bumps->count - 1; k >= 0 && p[k].a == a && p[k].b == b && !known; k--) {
-            double way2 = 0.0;
-            for (int c = 0; c < 3; c++) {
-                const double way = p[k].arm[0][c] + m->body[a].pose.position[c] - spots[i].x[c];
-                way2 += way * way;
-            }
-            const double near = 0.5 * m->skin[p[k].owner].spacing;
-            known = way2 < near * near;
-        }
-        if (!known) {
-            spots[left++] = spots[i];
-        }
+    bool known = false;
+    for (int32_t i = 0; i < old->count; i++) {
+        known = known || (old->echo[i].owner == owner && old->echo[i].point == point);
     }
-    return left;
+    return known;
 }
 
-static rp_result add_bumps(rp_bumps *bumps, const rp_bumping *m, int a, int b, int owner,
-                           double margin, const rp_allocator *allocator)
+// Points of one that are near the other, after those that have been found already.
+// @return how many there are then
+static int32_t find_spots(const rp_bumping *m, int owner, int other, double margin,
+                          const memory *old, spot *spots, int32_t count)
 {
-    static _Thread_local spot spots[SPOTS_MOST];
-    const int other = owner == a ? b : a;
     const rp_collider *own = &m->collider[owner], *met = &m->collider[other];
     const rp_skin *skin = &m->skin[owner];
-    int32_t count = 0;
+    const int32_t first = count;
     for (int32_t i = 0; i < skin->points && count < SPOTS_MOST; i++) {
         spot *s = &spots[count];
-        double turned[3];
-        rp_rotate(own->begin.rotation, rp_skin_point(skin)[i], turned);
-        for (int k = 0; k < 3; k++) {
-            s->x[k] = turned[k] + own->begin.position[k];
-        }
-        s->point = i;
+        rp_placing_world(&own->begin, rp_skin_point(skin)[i], s->x);
         s->gap = rp_collider_look(met, s->x, s->out) - skin->radius;
         // a spacing away may be a deeper one
         if (s->gap < margin + 0.5 * skin->spacing) {
             const sliding how = deepen(own, met, skin, m->dim, s);
-            count += s->gap < margin && how != LEADS_ON &&
-                     !(how == SLID && is_there(spots, count, 0.1 * skin->spacing, s));
+            s->owner = owner;
+            s->point = i;
+            s->known = recalls(old, owner, i);
+            count +=
+                s->gap < margin && how != LEADS_ON &&
+                !(how == SLID && is_there(spots + first, count - first, 0.1 * skin->spacing, s));
         }
     }
+    return count;
+}
+
+static rp_result add_bumps(rp_bumps *bumps, const rp_bumping *m, int a, int b, double margin,
+                           const memory *old, const rp_allocator *allocator)
+{
+    static _Thread_local spot spots[SPOTS_MOST];
+    const double spacing = m->skin[a].spacing;
+    int32_t count = find_spots(m, a, b, margin, old, spots, 0);
+    const int32_t own = count;
+    count = find_spots(m, b, a, margin, old, spots, count);
     for (int32_t i = 0; i < count; i++) { // from the middle of the ball to where it touches
+        const double sign = i < own ? 1.0 : -1.0, radius = m->skin[spots[i].owner].radius;
         for (int k = 0; k < 3; k++) {
-            spots[i].x[k] -= skin->radius * spots[i].out[k];
+            spots[i].x[k] -= radius * spots[i].out[k];
+            spots[i].out[k] *= sign;
         }
     }
-    count = drop_known(bumps, m, a, b, spots, count);
-    count = thin_out(spots, count);
+    // where the other's points have found the two already, these say nothing new
+    int32_t left = own;
+    for (int32_t i = own; i < count; i++) {
+        if (!is_there(spots, own, (spots[i].known ? 0.08 : 0.1) * spacing, &spots[i])) {
+            spots[left++] = spots[i];
+        }
+    }
+    count = thin_out(spots, left, spacing);
     const size_t bytes = ((size_t)bumps->count + (size_t)count) * sizeof(rp_bump);
     if (bytes > bumps->buffer.bytes) {
         RP_TRY(rp_buffer_reserve(&bumps->buffer, allocator, 2 * bytes,
@@ -547,7 +558,7 @@ static rp_result add_bumps(rp_bumps *bumps, const rp_bumping *m, int a, int b, i
     }
     for (int32_t i = 0; i < count; i++) {
         rp_bump *p = (rp_bump *)bumps->buffer.data + bumps->count++;
-        *p = (rp_bump){.a = a, .b = b, .owner = owner};
+        *p = (rp_bump){.a = a, .b = b, .owner = spots[i].owner, .point = spots[i].point};
         fill_in(p, m, &spots[i]);
     }
     return RP_OK;
@@ -595,11 +606,11 @@ static void recall(rp_bumps *bumps, const rp_bumping *m, const rp_echo *echo, in
         if (order != 0) {
             continue;
         }
-        const double along = fmax(0.0, m->dt * dot(echo[e].force, p[i].normal));
+        const double along = fmax(0.0, m->dt * rp_dot(echo[e].force, p[i].normal));
         double rub2 = 0.0;
         for (int k = 0; k < 3; k++) {
             p[i].rub[k] =
-                m->dt * (echo[e].force[k] - dot(echo[e].force, p[i].normal) * p[i].normal[k]);
+                m->dt * (echo[e].force[k] - rp_dot(echo[e].force, p[i].normal) * p[i].normal[k]);
             rub2 += p[i].rub[k] * p[i].rub[k];
         }
         const double most = p[i].friction * along,
@@ -615,6 +626,8 @@ static void recall(rp_bumps *bumps, const rp_bumping *m, const rp_echo *echo, in
 rp_result rp_bumps_find(rp_bumps *bumps, const rp_bumping *m, const rp_echo *echo, int32_t echoes,
                         const rp_allocator *allocator)
 {
+    memory old = {.echo = echo};
+    const rp_echo *end = echo + echoes;
     bumps->count = 0;
     for (int a = 0; a < m->colliders; a++) {
         find_turned(&m->body[a]);
@@ -637,10 +650,15 @@ rp_result rp_bumps_find(rp_bumps *bumps, const rp_bumping *m, const rp_echo *ech
             if (rp_collider_distance(&m->collider[b], A.middle) > A.radius + margin) {
                 continue;
             }
-            RP_TRY(add_bumps(bumps, m, a, b, a, margin, allocator));
-            if (m->skin[b].points > 0) {
-                RP_TRY(add_bumps(bumps, m, a, b, b, margin, allocator));
+            // echoes are in the order in which bumps are found
+            while (old.echo < end && (old.echo->a < a || (old.echo->a == a && old.echo->b < b))) {
+                old.echo++;
             }
+            for (old.count = 0; old.echo + old.count < end && old.echo[old.count].a == a &&
+                                old.echo[old.count].b == b;) {
+                old.count++;
+            }
+            RP_TRY(add_bumps(bumps, m, a, b, margin, &old, allocator));
         }
     }
     recall(bumps, m, echo, echoes);
@@ -667,7 +685,7 @@ static double solve_bump(rp_bump *p, const rp_bumping *m)
 {
     double u[3], change[3], rub[3], rub2 = 0.0;
     between(p, m, u);
-    const double more = fmax(-p->push, (p->least - dot(u, p->normal)) / p->answer[0]);
+    const double more = fmax(-p->push, (p->least - rp_dot(u, p->normal)) / p->answer[0]);
     p->push += more;
     for (int k = 0; k < 3; k++) {
         change[k] = more * p->normal[k];
@@ -675,7 +693,7 @@ static double solve_bump(rp_bump *p, const rp_bumping *m)
     push(&m->body[p->a], p->arm[0], change, 1.0);
     push(&m->body[p->b], p->arm[1], change, -1.0);
     between(p, m, u);
-    const double un = dot(u, p->normal);
+    const double un = rp_dot(u, p->normal);
     for (int k = 0; k < 3; k++) {
         rub[k] = p->rub[k] - (u[k] - un * p->normal[k]) / p->answer[1];
         rub2 += rub[k] * rub[k];
@@ -746,7 +764,7 @@ void rp_bumps_mend(const rp_bumps *bumps, const rp_bumping *m, bool first)
         double u[3], change[3];
         p[i].push = first ? 0.0 : p[i].push;
         between(&p[i], m, u);
-        const double more = fmax(-p[i].push, (wanted - dot(u, p[i].normal)) / p[i].answer[0]);
+        const double more = fmax(-p[i].push, (wanted - rp_dot(u, p[i].normal)) / p[i].answer[0]);
         p[i].push += more;
         for (int k = 0; k < 3; k++) {
             change[k] = more * p[i].normal[k];

@@ -1,18 +1,8 @@
 #include "collide/joints.h"
 
+#include "base/three.h"
+
 #include <string.h>
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 // The two sides of a joint; NULL: the world, or one that nothing moves.
 static rp_body *side(const rp_link *l, const rp_bumping *m, int which)
@@ -31,7 +21,7 @@ static void give(const rp_link *l, const rp_bumping *m, const double linear[3],
         }
         const double sign = k == 0 ? 1.0 : -1.0;
         double turn[3], spin[3];
-        cross(l->arm[k], linear, turn);
+        rp_cross(l->arm[k], linear, turn);
         for (int i = 0; i < 3; i++) {
             turn[i] += angular[i];
         }
@@ -55,7 +45,7 @@ static void between(const rp_link *l, const rp_bumping *m, double u[3], double w
         }
         const double sign = k == 0 ? 1.0 : -1.0;
         double turned[3];
-        cross(body->spin, l->arm[k], turned);
+        rp_cross(body->spin, l->arm[k], turned);
         for (int i = 0; i < 3; i++) {
             u[i] += sign * (body->velocity[i] + turned[i]);
             w[i] += sign * body->spin[i];
@@ -75,9 +65,9 @@ static void answers(const rp_link *l, const rp_bumping *m, const double x[3], do
             continue;
         }
         double turn[3], spin[3], moved[3];
-        cross(l->arm[k], x, turn);
+        rp_cross(l->arm[k], x, turn);
         rp_rotate(body->turned, turn, spin);
-        cross(spin, l->arm[k], moved);
+        rp_cross(spin, l->arm[k], moved);
         rp_rotate(body->turned, x, spin);
         for (int i = 0; i < 3; i++) {
             u[i] += (i < body->dim ? x[i] / body->mass : 0.0) + moved[i];
@@ -89,15 +79,8 @@ static void answers(const rp_link *l, const rp_bumping *m, const double x[3], do
 // Unit vectors across the axis, and the axis.
 static void frame_of(const double axis[3], double out[3][3])
 {
-    double other[3] = {0};
-    other[fabs(axis[0]) < 0.6 ? 0 : 1] = 1.0;
     memcpy(out[2], axis, 3 * sizeof *axis);
-    cross(axis, other, out[0]);
-    const double size = sqrt(dot(out[0], out[0]));
-    for (int i = 0; i < 3; i++) {
-        out[0][i] /= size;
-    }
-    cross(axis, out[0], out[1]);
+    rp_across(axis, out[0], out[1]);
 }
 
 // The impulse along the first `count` of these that brings what is left of a velocity to nothing.
@@ -111,9 +94,9 @@ static void settle(const rp_link *l, const rp_bumping *m, double basis[3][3], in
         double u[3], w[3];
         answers(l, m, basis[i], u, w);
         for (int k = 0; k < count; k++) {
-            A[k][i] = dot(basis[k], turn ? w : u);
+            A[k][i] = rp_dot(basis[k], turn ? w : u);
         }
-        A[i][3] = -dot(basis[i], off);
+        A[i][3] = -rp_dot(basis[i], off);
     }
     double largest = 0.0;
     for (int i = 0; i < count; i++) {
@@ -184,11 +167,11 @@ void rp_links_begin(rp_link *link, int links, const rp_bumping *m, rp_link_state
         double turn[3];
         rp_placing_turn(&wanted, &at[0], turn);
         if (l->kind == RP_JOINT_HINGE) {
-            const double round = 6.283185307179586476925, angle = dot(turn, l->along);
+            const double round = 6.283185307179586476925, angle = rp_dot(turn, l->along);
             l->way = angle + round * floor((state[i].way - angle) / round + 0.5);
-            cross(axis[1], axis[0], l->miss[1]);
+            rp_cross(axis[1], axis[0], l->miss[1]);
         } else {
-            l->way = dot(l->miss[0], l->along);
+            l->way = rp_dot(l->miss[0], l->along);
             memcpy(l->miss[1], turn, sizeof turn);
         }
         state[i].way = l->way;
@@ -227,14 +210,14 @@ static double sweep_along(rp_link *l, const rp_bumping *m)
     double u[3], w[3], answer[2][3], changed = 0.0;
     const bool slides = l->kind == RP_JOINT_SLIDER;
     answers(l, m, l->along, answer[0], answer[1]);
-    const double each = dot(answer[slides ? 0 : 1], l->along);
+    const double each = rp_dot(answer[slides ? 0 : 1], l->along);
     if (l->kind == RP_JOINT_FIXED || !(each > 0.0)) {
         return 0.0;
     }
     if (l->driven) {
         between(l, m, u, w);
         const double most = l->strength * m->dt;
-        const double wanted = l->drive + (l->speed - dot(slides ? u : w, l->along)) / each;
+        const double wanted = l->drive + (l->speed - rp_dot(slides ? u : w, l->along)) / each;
         const double kept = fmin(fmax(wanted, -most), most), more = kept - l->drive;
         l->drive = kept;
         give_along(l, m, more);
@@ -242,7 +225,7 @@ static double sweep_along(rp_link *l, const rp_bumping *m)
     }
     if (l->low > -INFINITY || l->high < INFINITY) {
         between(l, m, u, w);
-        const double rate = dot(slides ? u : w, l->along);
+        const double rate = rp_dot(slides ? u : w, l->along);
         // not beyond either end within the step; beyond it, mending leads back
         const double low = -fmax(l->way - l->low, 0.0) / m->dt;
         const double high = fmax(l->high - l->way, 0.0) / m->dt;
@@ -260,7 +243,7 @@ static double sweep_along(rp_link *l, const rp_bumping *m)
 }
 
 // A length that makes turning comparable with moving.
-static double arm_of(const rp_link *l) { return fmax(sqrt(dot(l->arm[0], l->arm[0])), 1e-3); }
+static double arm_of(const rp_link *l) { return fmax(sqrt(rp_dot(l->arm[0], l->arm[0])), 1e-3); }
 
 double rp_links_sweep(rp_link *link, int links, const rp_bumping *m)
 {
@@ -272,7 +255,7 @@ double rp_links_sweep(rp_link *link, int links, const rp_bumping *m)
         frame_of(l->along, basis);
         changed = fmax(changed, (l->kind == RP_JOINT_SLIDER ? 1.0 : arm_of(l)) * sweep_along(l, m));
         between(l, m, u, w);
-        changed = fmax(changed, arm_of(l) * sqrt(dot(w, w)) * (l->kind != RP_JOINT_HINGE));
+        changed = fmax(changed, arm_of(l) * sqrt(rp_dot(w, w)) * (l->kind != RP_JOINT_HINGE));
         settle(l, m, basis, l->kind == RP_JOINT_HINGE ? 2 : 3, true, w, impulse);
         give(l, m, none, impulse);
         for (int a = 0; a < 3; a++) {
@@ -284,8 +267,8 @@ double rp_links_sweep(rp_link *link, int links, const rp_bumping *m)
         for (int a = 0; a < 3; a++) {
             l->linear[a] += impulse[a];
         }
-        double off = dot(u, u);
-        off -= l->kind == RP_JOINT_SLIDER ? dot(u, l->along) * dot(u, l->along) : 0.0;
+        double off = rp_dot(u, u);
+        off -= l->kind == RP_JOINT_SLIDER ? rp_dot(u, l->along) * rp_dot(u, l->along) : 0.0;
         changed = fmax(changed, sqrt(fmax(off, 0.0)));
     }
     return changed;

@@ -35,7 +35,16 @@ static inline void rp_unrotate(const double R[3][3], const double x[3], double o
     }
 }
 
-// A place of the world in the frame of what is placed.
+// A place in the frame of what is placed, in the world.
+static inline void rp_placing_world(const rp_placing *at, const double x[3], double out[3])
+{
+    rp_rotate(at->rotation, x, out);
+    for (int a = 0; a < 3; a++) {
+        out[a] += at->position[a];
+    }
+}
+
+// And back.
 static inline void rp_placing_local(const rp_placing *at, const double x[3], double out[3])
 {
     for (int a = 0; a < 3; a++) {

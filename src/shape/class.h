@@ -10,6 +10,7 @@
 // than exact ones such as sqrt: the same bits on every processor.
 #pragma once
 
+#include "base/three.h"
 #include "repose/shape.h"
 #include "shape/mesh.h"
 
@@ -82,17 +83,7 @@ typedef struct rp_shape_measure {
 } rp_shape_measure;
 double rp_shape_measured(const rp_shape *shape, rp_shape_measure *measure, int dimension);
 
-// ---- small vectors ----
-
-static inline double rp_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline bool rp_is_finite(const double x[3])
-{
-    return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
-}
+// ---- for the checks of a def ----
 
 // Refusals that many shapes share: `name` is "sphere.center".
 rp_result rp_shape_check_point(const char *name, const double x[3]);

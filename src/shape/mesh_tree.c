@@ -1,4 +1,5 @@
 #include "base/result.h"
+#include "base/three.h"
 #include "shape/mesh.h"
 
 #include <math.h>
@@ -171,11 +172,6 @@ void rp_mesh_tree_free(rp_mesh_tree *tree)
 
 // ---- asking it ----
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static void minus(const double a[3], const double b[3], double out[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -188,7 +184,7 @@ static double length2(const double p[3], const double ab[3], double s, const dou
 {
     const double d[3] = {p[0] - s * ab[0] - t * ac[0], p[1] - s * ab[1] - t * ac[1],
                          p[2] - s * ab[2] - t * ac[2]};
-    return dot(d, d);
+    return rp_dot(d, d);
 }
 
 // Which corner, edge or face is nearest follows from where x lies along the edges (the products of
@@ -200,17 +196,17 @@ static double triangle_distance2(const triangle t, const double x[3])
     minus(t[2], t[0], ac);
     for (int k = 0; k < 3; k++) {
         minus(x, t[k], p[k]);
-        u[k] = dot(ab, p[k]);
-        v[k] = dot(ac, p[k]);
+        u[k] = rp_dot(ab, p[k]);
+        v[k] = rp_dot(ac, p[k]);
     }
     if (u[0] <= 0.0 && v[0] <= 0.0) {
-        return dot(p[0], p[0]);
+        return rp_dot(p[0], p[0]);
     }
     if (u[1] >= 0.0 && v[1] <= u[1]) {
-        return dot(p[1], p[1]);
+        return rp_dot(p[1], p[1]);
     }
     if (v[2] >= 0.0 && u[2] <= v[2]) {
-        return dot(p[2], p[2]);
+        return rp_dot(p[2], p[2]);
     }
     const double area_ab = u[0] * v[1] - u[1] * v[0], area_ac = u[2] * v[0] - u[0] * v[2];
     const double area_bc = u[1] * v[2] - u[2] * v[1];

@@ -220,8 +220,7 @@ static void bodies_that_hit_each_other_keep_their_momentum(void)
         }
         check_context("step %d", step);
         hits += now < 0.999 * energy && step > 0;
-        // mending turns a body a little, with the angular momentum that it has
-        CHECK(now < energy + 1e-5 * first);
+        CHECK(now < energy + 1e-9 * first);
         for (int k = 0; k < 3; k++) {
             CHECK_NEAR(sum[k], start[k], 1e-12 * size);
         }
@@ -232,56 +231,83 @@ static void bodies_that_hit_each_other_keep_their_momentum(void)
     rp_world_destroy(world);
 }
 
-static void make_stack(int bricks, rp_world **out)
+// How a tower is built: each brick is turned against the one below, or falls on it.
+typedef struct tower {
+    double turn;   // [rad]
+    double height; // that each falls [m]
+    double restitution, friction;
+} tower;
+
+static void make_stack(int bricks, const tower *t, rp_world **out)
 {
-    *out = make_world(down, 0.5);
+    *out = make_world(down, t->friction);
     for (int i = 0; i < bricks; i++) {
         rp_rigid_def def = rp_default_rigid_def();
-        const double lower[3] = {-0.1, 0.1 * i, -0.05}, upper[3] = {0.1, 0.1 * i + 0.1, 0.05};
+        const double y = (0.1 + t->height) * i, half = 0.5 * t->turn * i;
+        const double lower[3] = {-0.1, y, -0.05}, upper[3] = {0.1, y + 0.1, 0.05};
+        const double about[4] = {0.0, sin(half), 0.0, cos(half)};
+        rp_shape *box, *turned;
+        CHECK_OK(rp_shape_box(lower, upper, &box));
+        CHECK_OK(rp_shape_move(box, nowhere, about, 1.0, &turned));
+        def.shape = turned;
         def.density = 2000.0;
-        CHECK_HELPER(add_box(*out, lower, upper, &def));
+        def.friction = t->friction;
+        def.restitution = t->restitution;
+        CHECK_OK(rp_world_add_rigid(*out, &def, NULL));
+        rp_shape_release(turned);
+        rp_shape_release(box);
     }
 }
 
-// Bricks whose edges lie on each other, where it is anybody's guess which face an edge is on. The
-// weight of all above is on each of them. Ten of them for 5 s (`make check-all`) stand, but are not
-// as still as four: the uppermost trembles by 4 to 9 mm/s where 2 are allowed, and why is not known
-// yet. So that one fails.
+// Bricks whose edges lie on each other, where it is anybody's guess which face an edge is on, and
+// bricks that are turned, whose edges cross; the weight of all above is on each of them. Catches
+// points of contact that come and go: what they did is forgotten then, and the stack trembles by
+// millimetres a second. Ten of them for 5 s with `make check-all`.
 static void bricks_stand_on_each_other(void)
 {
+    static const tower towers[5] = {{0.0, 0.0, 0.0, 0.5},
+                                    {0.1, 0.0, 0.0, 0.5},
+                                    {0.3, 0.0, 0.5, 0.5},
+                                    {0.05, 0.002, 0.3, 0.5},
+                                    {0.1, 0.0, 0.0, 0.1}};
     const bool all = getenv("REPOSE_LONG_TESTS") != NULL;
     const int bricks = all ? 10 : 4;
-    rp_world *world;
-    CHECK_HELPER(make_stack(bricks, &world));
-    CHECK_HELPER(run(world, all ? 250 : 25));
-    for (int i = 0; i < bricks; i++) {
-        rp_rigid_state s;
-        rp_world_rigid(world, i, &s);
-        check_context("brick %d", i);
-        for (int a = 0; a < 3; a++) {
-            CHECK_NEAR(s.velocity[a], 0.0, all ? 2e-3 : 1e-4);
-            CHECK_NEAR(s.pose.position[a], a == 1 ? 0.1 * i + 0.05 : 0.0, 2e-4);
+    for (int k = 0; k < 5; k++) {
+        const double fallen = towers[k].height * bricks;
+        rp_world *world;
+        CHECK_HELPER(make_stack(bricks, &towers[k], &world));
+        CHECK_HELPER(run(world, all ? 250 : 40));
+        for (int i = 0; i < bricks; i++) {
+            rp_rigid_state s;
+            rp_world_rigid(world, i, &s);
+            check_context("tower %d, brick %d", k, i);
+            for (int a = 0; a < 3; a++) {
+                CHECK_NEAR(s.velocity[a], 0.0, 1e-5);
+                CHECK_NEAR(s.pose.position[a], a == 1 ? 0.1 * i + 0.05 : 0.0,
+                           2e-5 + (a == 1 ? 0.0 : 0.1 * fallen));
+            }
+            CHECK_NEAR(s.force[1], s.mass * g, 1e-3 * s.mass * g);
         }
-        CHECK_NEAR(s.force[1], s.mass * g, 0.01 * s.mass * g);
+        rp_collider_load floor;
+        rp_world_collider_load(world, 0, &floor);
+        CHECK_NEAR(floor.force[1], -bricks * 4.0 * g, 1e-3 * bricks * 4.0 * g);
+        rp_world_destroy(world);
     }
-    rp_collider_load floor;
-    rp_world_collider_load(world, 0, &floor);
-    CHECK_NEAR(floor.force[1], -bricks * 4.0 * g, 0.01 * bricks * 4.0 * g);
-    rp_world_destroy(world);
 }
 
 // What bumps did is state: a stack that is saved while it settles goes on with the same bits.
 static void a_stack_goes_on_where_it_was_saved(void)
 {
+    static const tower plain = {0.0, 0.0, 0.0, 0.5};
     rp_world *world, *other;
     void *middle, *one, *two;
     size_t sizes[3];
-    CHECK_HELPER(make_stack(3, &world));
+    CHECK_HELPER(make_stack(3, &plain, &world));
     for (int step = 0; step < 27; step++) {
         CHECK_OK(rp_world_step(world));
     }
     CHECK_OK(rp_world_save(world, &middle, &sizes[0]));
-    CHECK_HELPER(make_stack(3, &other));
+    CHECK_HELPER(make_stack(3, &plain, &other));
     CHECK_OK(rp_world_restore(other, middle, sizes[0]));
     for (int step = 0; step < 20; step++) {
         CHECK_OK(rp_world_step(world));
