@@ -204,40 +204,58 @@ void rp_links_warm(rp_link *link, int links, const rp_bumping *m)
     }
 }
 
+// Keep the rate of the way that is left between two, by an impulse that pushes up at the lower one
+// only, and down at the upper.
+// @param[in,out] stop the impulse
+// @return how much it changed the rate
+static double keep_between(const rp_link *l, const rp_bumping *m, double each, double low,
+                           double high, double *stop)
+{
+    double u[3], w[3];
+    between(l, m, u, w);
+    const double rate = rp_dot(l->kind == RP_JOINT_SLIDER ? u : w, l->along) - *stop * each;
+    const double wanted = rate < low ? low - rate : rate > high ? high - rate : 0.0;
+    const double more = wanted / each - *stop;
+    *stop += more;
+    give_along(l, m, more);
+    return fabs(more) * each;
+}
+
+// What a unit of impulse changes of the rate of the way that is left; 0: there is none, or nothing
+// can be moved along it.
+static double answer_along(const rp_link *l, const rp_bumping *m)
+{
+    double u[3], w[3];
+    answers(l, m, l->along, u, w);
+    return l->kind == RP_JOINT_FIXED    ? 0.0
+           : l->kind == RP_JOINT_SLIDER ? rp_dot(u, l->along)
+                                        : rp_dot(w, l->along);
+}
+
+static bool has_end(const rp_link *l) { return l->low > -INFINITY || l->high < INFINITY; }
+
 // Motor and end of the way that is left.
 static double sweep_along(rp_link *l, const rp_bumping *m)
 {
-    double u[3], w[3], answer[2][3], changed = 0.0;
-    const bool slides = l->kind == RP_JOINT_SLIDER;
-    answers(l, m, l->along, answer[0], answer[1]);
-    const double each = rp_dot(answer[slides ? 0 : 1], l->along);
-    if (l->kind == RP_JOINT_FIXED || !(each > 0.0)) {
+    double changed = 0.0;
+    const double each = answer_along(l, m);
+    if (!(each > 0.0)) {
         return 0.0;
     }
     if (l->driven) {
+        double u[3], w[3];
         between(l, m, u, w);
-        const double most = l->strength * m->dt;
-        const double wanted = l->drive + (l->speed - rp_dot(slides ? u : w, l->along)) / each;
+        const double rate = rp_dot(l->kind == RP_JOINT_SLIDER ? u : w, l->along);
+        const double most = l->strength * m->dt, wanted = l->drive + (l->speed - rate) / each;
         const double kept = fmin(fmax(wanted, -most), most), more = kept - l->drive;
         l->drive = kept;
         give_along(l, m, more);
         changed = fabs(more) * each;
     }
-    if (l->low > -INFINITY || l->high < INFINITY) {
-        between(l, m, u, w);
-        const double rate = rp_dot(slides ? u : w, l->along);
-        // not beyond either end within the step; beyond it, mending leads back
+    if (has_end(l)) { // not beyond it within the step; beyond it, mending leads back
         const double low = -fmax(l->way - l->low, 0.0) / m->dt;
         const double high = fmax(l->high - l->way, 0.0) / m->dt;
-        // what pushes up acts at the lower end only, what pushes down at the upper
-        const double free_rate = rate - l->stop * each;
-        const double stop = free_rate < low    ? (low - free_rate) / each
-                            : free_rate > high ? (high - free_rate) / each
-                                               : 0.0;
-        const double more = stop - l->stop;
-        l->stop = stop;
-        give_along(l, m, more);
-        changed = fmax(changed, fabs(more) * each);
+        changed = fmax(changed, keep_between(l, m, each, low, high, &l->stop));
     }
     return changed;
 }
@@ -255,7 +273,8 @@ double rp_links_sweep(rp_link *link, int links, const rp_bumping *m)
         frame_of(l->along, basis);
         changed = fmax(changed, (l->kind == RP_JOINT_SLIDER ? 1.0 : arm_of(l)) * sweep_along(l, m));
         between(l, m, u, w);
-        changed = fmax(changed, arm_of(l) * sqrt(rp_dot(w, w)) * (l->kind != RP_JOINT_HINGE));
+        const double turn = l->kind == RP_JOINT_HINGE ? rp_dot(w, l->along) : 0.0;
+        changed = fmax(changed, arm_of(l) * sqrt(fmax(rp_dot(w, w) - turn * turn, 0.0)));
         settle(l, m, basis, l->kind == RP_JOINT_HINGE ? 2 : 3, true, w, impulse);
         give(l, m, none, impulse);
         for (int a = 0; a < 3; a++) {
@@ -301,22 +320,30 @@ void rp_links_end(const rp_link *link, int links, const rp_bumping *m, rp_link_s
     }
 }
 
-void rp_links_mend(const rp_link *link, int links, const rp_bumping *m)
+void rp_links_mend(rp_link *link, int links, const rp_bumping *m, bool first)
 {
-    static const double SHARE = 0.2, none[3] = {0.0, 0.0, 0.0};
+    static const double none[3] = {0.0, 0.0, 0.0};
+    const double share = 0.8 / m->dt; // of what is off, in a step
     for (int i = 0; i < links; i++) {
-        const rp_link *l = &link[i];
+        rp_link *l = &link[i];
         double basis[3][3], u[3], w[3], impulse[3];
         frame_of(l->along, basis);
+        const double each = answer_along(l, m);
+        l->back = first ? 0.0 : l->back;
+        if (has_end(l) && each > 0.0) { // what is within must stay so
+            const double under = l->low - l->way, over = l->way - l->high;
+            keep_between(l, m, each, under > 0.0 ? share * under : under / m->dt,
+                         over > 0.0 ? -share * over : -over / m->dt, &l->back);
+        }
         between(l, m, u, w);
         for (int a = 0; a < 3; a++) {
-            w[a] += SHARE / m->dt * l->miss[1][a];
+            w[a] += share * l->miss[1][a];
         }
         settle(l, m, basis, l->kind == RP_JOINT_HINGE ? 2 : 3, true, w, impulse);
         give(l, m, none, impulse);
         between(l, m, u, w);
         for (int a = 0; a < 3; a++) {
-            u[a] += SHARE / m->dt * l->miss[0][a];
+            u[a] += share * l->miss[0][a];
         }
         settle(l, m, basis, l->kind == RP_JOINT_SLIDER ? 2 : 3, false, u, impulse);
         give(l, m, impulse, none);

@@ -26,6 +26,7 @@ typedef struct rp_link {
     double miss[2][3];            // of the places [m]; of the turn [rad]
     double linear[3], angular[3]; // impulses on a [kg m/s], [kg m^2/s]
     double drive, stop;           // of the motor and of an end, about or along the axis
+    double back;                  // of an end, while it is mended
 } rp_link;
 
 // What a joint did in the last step, and how far it has turned: state.
@@ -40,7 +41,8 @@ void rp_links_warm(rp_link *link, int links, const rp_bumping *m);
 // Through all of them. @return the largest change of a velocity [m/s]
 double rp_links_sweep(rp_link *link, int links, const rp_bumping *m);
 void rp_links_end(const rp_link *link, int links, const rp_bumping *m, rp_link_state *state);
-// One round of moving back what has drifted apart, by velocities that are not kept.
-void rp_links_mend(const rp_link *link, int links, const rp_bumping *m);
+// One round of moving back what has drifted apart or got beyond an end, by velocities that are not
+// kept.
+void rp_links_mend(rp_link *link, int links, const rp_bumping *m, bool first);
 // Do they hold these two together?
 bool rp_links_join(const rp_link *link, int links, int a, int b);

@@ -563,7 +563,7 @@ static void mend(const rp_rigids *r)
     }
     for (int round = 0; round < ROUNDS; round++) {
         rp_bumps_mend(&company->bumps, &r->meeting, round == 0);
-        rp_links_mend(company->link, company->links, &r->meeting);
+        rp_links_mend(company->link, company->links, &r->meeting, round == 0);
     }
     for (int c = 0; c < r->colliders; c++) {
         memcpy(body[c].mend[0], body[c].velocity, sizeof kept[c][0]);

@@ -429,8 +429,8 @@ static void a_rod_on_a_hinge_swings(void)
         off = fmax(off, fabs(s.pose.position[1] - 0.25 * 2.0 * q[2] * q[3]));
     }
     CHECK_NEAR(most, fastest, 0.02 * fastest);
-    // a step leaves the circle by (turn)^2 / 2 of the radius, and a fifth of what is off is mended
-    CHECK(off < 3e-4);
+    // a step leaves the circle by (turn)^2 / 2 of the radius, and most of what is off is mended
+    CHECK(off < 1e-4);
     rp_world_destroy(world);
 }
 
