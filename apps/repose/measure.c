@@ -111,7 +111,11 @@ static int measure_main(const args *a)
         bytes += strlen(a->operand[i]) + 1;
     }
     char *copy = malloc(bytes);
-    if (copy == NULL || wrong || take_arguments(a, copy, argument, &def.arguments) != 0) {
+    if (copy == NULL) {
+        say_usage("out of memory: the arguments of a measurement");
+        return EXIT_FAILED;
+    }
+    if (wrong || take_arguments(a, copy, argument, &def.arguments) != 0) {
         free(copy);
         return EXIT_USAGE;
     }

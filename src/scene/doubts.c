@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -85,6 +86,15 @@ static void doubt_motion(const rp_scene *scene, const scene_call *collider)
 typedef struct extent {
     double lower[3], upper[3];
 } extent;
+
+static double longest(const extent *e, int dim)
+{
+    double most = 0.0;
+    for (int a = 0; a < dim; a++) {
+        most = fmax(most, e->upper[a] - e->lower[a]);
+    }
+    return most;
+}
 
 // Around all that is filled and poured.
 static extent extent_of_particles(const rp_scene *scene)
@@ -176,6 +186,161 @@ static void doubt_up(const rp_scene *scene)
     }
 }
 
+// Sizes
+// --------------------------------------------------------------------------------------------------------
+
+static const double COARSE = 4.0; // cells across what is well resolved
+static const double THIN = 3.0;   // and what is less is told
+static const double SOLID = 1.0;  // the same of what keeps together by itself, however thin it is
+
+// Places that fill a box evenly, however many of them (Roberts' sequence).
+static void nth_place(const double lower[3], const double upper[3], int dim, int n, double out[3])
+{
+    static const double step[2][3] = {{0.7548776662466927, 0.5698402909980532, 0.0},
+                                      {0.8191725133961645, 0.6710436067037893, 0.5497004779019703}};
+    for (int a = 0; a < 3; a++) {
+        const double turn = 0.5 + n * step[dim - 2][a];
+        out[a] = a < dim ? lower[a] + (upper[a] - lower[a]) * (turn - floor(turn)) : 0.0;
+    }
+}
+
+static bool is_within(const rp_shape *shape, const double x[3], double way, const double out[3])
+{
+    const double at[3] = {x[0] + way * out[0], x[1] + way * out[1], x[2] + way * out[2]};
+    return rp_shape_distance(shape, at, NULL) <= 0.0;
+}
+
+// Through the inside from x, along the way out and against it [m].
+static double chord(const rp_shape *shape, const double x[3], const double out[3], double most)
+{
+    enum { STEPS = 32, HALVES = 32 };
+    double sum = 0.0;
+    for (int side = -1; side <= 1; side += 2) {
+        double low = 0.0, high = most / STEPS;
+        for (; high < most && is_within(shape, x, side * high, out); high += most / STEPS) {
+            low = high;
+        }
+        for (int i = 0; i < HALVES && high < most; i++) {
+            const double middle = 0.5 * (low + high);
+            *(is_within(shape, x, side * middle, out) ? &low : &high) = middle;
+        }
+        sum += high;
+    }
+    return sum;
+}
+
+static int compare_numbers(const void *pa, const void *pb)
+{
+    const double a = *(const double *)pa, b = *(const double *)pb;
+    return (a > b) - (a < b);
+}
+
+// How thick a shape is where half of its inside is [m]: the way through, along the way to the
+// nearest face. Infinite where that is more than `most`, or not to be told.
+static double thickness_of(const rp_shape *shape, int dim, double most)
+{
+    enum { DRAWS = 20000, FOUND = 101 };
+    double lower[3], upper[3], found[FOUND];
+    int count = 0;
+    if (!rp_shape_bounds(shape, dim, lower, upper)) {
+        return INFINITY;
+    }
+    for (int i = 0; i < DRAWS && count < FOUND; i++) {
+        double x[3], out[3];
+        nth_place(lower, upper, dim, i, x);
+        if (rp_shape_distance(shape, x, out) < 0.0) {
+            found[count++] = chord(shape, x, out, most);
+        }
+    }
+    if (count < FOUND / 4) {
+        return INFINITY;
+    }
+    qsort(found, (size_t)count, sizeof *found, compare_numbers);
+    return found[count / 2] < most ? found[count / 2] : INFINITY;
+}
+
+// Grains in a body so thin move as the grid does, not as grains.
+static void doubt_thickness(const rp_scene *scene, const scene_call *r)
+{
+    const double dx = rp_call_number(scene->said, "dx");
+    const scene_call *material = rp_call_value(r, "material")->call;
+    const rp_shape *shape = rp_call_value(r, "shape")->call->shape;
+    const double thick = thickness_of(shape, scene->dimension, COARSE * dx);
+    extent e;
+    const bool is_grain = rp_shape_bounds(shape, scene->dimension, e.lower, e.upper) &&
+                          longest(&e, scene->dimension) <= dx;
+    const char *kind = material->word->name;
+    const double least = strcmp(kind, "material.elastic") == 0 ? SOLID : THIN;
+    if (thick < 0.95 * least * dx && !is_grain && strcmp(kind, "material.tracer") != 0) {
+        rp_call_warn(scene, r, "shape",
+                     "it is about %.2g m thick, which is %.2g dx: the grid hardly sees it, and it "
+                     "spreads over the cells around; dx = %.2g puts 4 cells across it",
+                     thick, thick / dx, thick / COARSE);
+    }
+}
+
+// What of an emitter's mouth lies in particles that are there when it begins.
+static void doubt_mouth(const rp_scene *scene, const scene_call *emitter)
+{
+    enum { LOOKS = 4000 };
+    const rp_shape *mouth = rp_call_value(emitter, "shape")->call->shape;
+    double lower[3], upper[3], all = 0.0, buried = 0.0;
+    const scene_call *by = NULL;
+    if (!rp_shape_bounds(mouth, scene->dimension, lower, upper)) {
+        return;
+    }
+    for (int i = 0; i < LOOKS; i++) {
+        double x[3];
+        nth_place(lower, upper, scene->dimension, i, x);
+        if (rp_shape_distance(mouth, x, NULL) > 0.0) {
+            continue;
+        }
+        bool within = false;
+        for (const scene_call *r = rp_call_find(scene->first, "particles"); r != NULL && !within;
+             r = rp_call_find(r->next, "particles")) {
+            within = rp_shape_distance(rp_call_value(r, "shape")->call->shape, x, NULL) < 0.0;
+            by = within ? r : by;
+        }
+        all += 1.0;
+        buried += within;
+    }
+    if (buried > 0.05 * all) {
+        rp_call_warn(
+            scene, emitter, "shape",
+            "%.0f %% of its mouth lies in the particles of line %d: what it pours will lie "
+            "in them; move it out, or let it begin (start) when they have gone",
+            100.0 * buried / all, by->line);
+    }
+}
+
+// A mesh that is hundreds of times as large as all else, and thousands of cells: most files are in
+// centimetres or millimetres.
+static void doubt_units(const rp_scene *scene, const scene_call *mesh)
+{
+    const double dx = rp_call_number(scene->said, "dx"), scale = rp_call_number(mesh, "scale");
+    const extent particles = extent_of_particles(scene);
+    extent e;
+    if (!rp_shape_bounds(mesh->shape, 3, e.lower, e.upper)) {
+        return;
+    }
+    const double size = longest(&e, 3), others = longest(&particles, 3);
+    if (!(others > 0.0 && isfinite(others))) {
+        return;
+    }
+    if (size > 50.0 * others && size > 2000.0 * dx) {
+        const double less = size > 400.0 * others ? 0.001 : 0.01;
+        rp_call_warn(scene, mesh, "scale",
+                     "it is %.3g m large, and all particles are within %.3g m: is the file in %s? "
+                     "then want scale = %g",
+                     size, others, less == 0.001 ? "millimetres" : "centimetres", less * scale);
+    } else if (size < 0.02 * others && size < COARSE * dx) {
+        rp_call_warn(scene, mesh, "scale",
+                     "it is %.2g m large, less than 4 dx, and particles are spread over %.3g m: "
+                     "does a unit of the file have more metres?",
+                     size, others);
+    }
+}
+
 void rp_scene_doubt(const rp_scene *scene)
 {
     for (const scene_call *r = scene->first; r != NULL; r = r->next) {
@@ -183,6 +348,15 @@ void rp_scene_doubt(const rp_scene *scene)
         if (strcmp(r->word->name, "collider") == 0 &&
             rp_call_value(r, "motion")->kind == TAKES_FUNCTION) {
             doubt_motion(scene, r);
+        }
+        if (strcmp(r->word->name, "particles") == 0) {
+            doubt_thickness(scene, r);
+        }
+        if (strcmp(r->word->name, "emitter") == 0 && rp_call_number(r, "start") <= 0.0) {
+            doubt_mouth(scene, r);
+        }
+        if (strcmp(r->word->name, "mesh") == 0) {
+            doubt_units(scene, r);
         }
     }
     if (scene->dimension == 3) {

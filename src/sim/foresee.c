@@ -13,8 +13,9 @@ static const double THIN = 4.0, NARROW = 2.0; // [cells]: what is less is told
 static const double HOLDS = 1.0;              // [cells]: what is thinner may let sand through
 static const double WIDE = 8.0;               // [cells]: how far one looks for the other side
 static const double TOUCH = 0.3;              // [cells]: what is nearer is a contact, no passage
-static const double THIN_SHARE = 0.1;         // of a surface; every cone has a thin tip
-static const double LEAK_SHARE = 0.02;        // the same for what lets sand through
+static const double OPPOSED = -0.87;   // cosine between the faces of a wall: less than 30 degrees
+static const double THIN_SHARE = 0.1;  // of a surface; every cone has a thin tip
+static const double LEAK_SHARE = 0.02; // the same for what lets sand through
 
 typedef struct region {
     double lower[3], upper[3];
@@ -121,6 +122,8 @@ static double free_way(const view *v, const spot *s, double sign, double most, i
     return most;
 }
 
+// Infinite where the faces are no two sides of a wall: within a few cells of any edge the solid
+// ends soon, and nothing falls through it.
 static double thickness(const view *v, const spot *s)
 {
     int hit;
@@ -130,6 +133,15 @@ static double thickness(const view *v, const spot *s)
         double x[3];
         go(s, -middle, x);
         *(solid(v, x, &hit) > 0.0 ? &high : &low) = middle;
+    }
+    double end[3], out[3], along = 0.0;
+    go(s, -high, end);
+    if (high < THIN * v->h && solid(v, end, &hit) < INFINITY) {
+        rp_collider_look(&v->world->collider[hit], end, out);
+        for (int a = 0; a < v->dim; a++) {
+            along += out[a] * s->out[a];
+        }
+        return along < OPPOSED ? high : INFINITY;
     }
     return high;
 }
@@ -203,6 +215,30 @@ static void look_at_gaps(view *v, int collider, passage *found, int count)
     }
 }
 
+// A place where a collider is thin.
+typedef struct slice {
+    double deep;
+    spot spot;
+} slice;
+
+static int compare_slices(const void *pa, const void *pb)
+{
+    const slice *a = pa, *b = pb;
+    return (a->deep > b->deep) - (a->deep < b->deep);
+}
+
+// Of those that are thinner than `most`, one in ten is thinner than this one: what distances are
+// off by at seams and edges is not told.
+static slice typical(slice *all, int count, double most)
+{
+    int below = 0;
+    qsort(all, (size_t)count, sizeof *all, compare_slices);
+    while (below < count && all[below].deep < most) {
+        below++;
+    }
+    return all[below / 10];
+}
+
 // Of passages next to each other the narrowest, of many the narrowest ones.
 static void keep_narrowest(const view *v, passage *kept, int *count, int most, const passage *p)
 {
@@ -224,7 +260,7 @@ static void keep_narrowest(const view *v, passage *kept, int *count, int most, c
 
 static void look_at_collider(view *v, int collider, int samples)
 {
-    enum { KEPT = 64 };
+    enum { KEPT = 64, SLICES = 512 };
     const rp_collider *c = &v->world->collider[collider];
     region r = nowhere;
     double box[2][3];
@@ -235,9 +271,8 @@ static void look_at_collider(view *v, int collider, int samples)
         r = v->all;
     }
     passage kept[KEPT];
-    spot thinnest = {0};
-    double least = INFINITY;
-    int count = 0, spots = 0, thin = 0, leaky = 0;
+    slice slices[SLICES];
+    int count = 0, spots = 0, thin = 0, leaky = 0, sliced = 0;
     for (int i = 0; i < samples; i++) {
         passage p;
         if (!draw_spot(v, collider, &r, &p.spot)) {
@@ -247,27 +282,34 @@ static void look_at_collider(view *v, int collider, int samples)
         spots++;
         thin += deep < THIN * v->h;
         leaky += deep < 0.98 * HOLDS * v->h; // less what places and fields of distances are off by
-        if (deep < least) {
-            least = deep;
-            thinnest = p.spot;
+        // of many any will do, as they come at random; the thinnest matter
+        if (deep < THIN * v->h && sliced < SLICES) {
+            slices[sliced++] = (slice){deep, p.spot};
         }
         p.width = gap(v, &p.spot, WIDE * v->h, &p.other);
         if (p.width < WIDE * v->h) {
             keep_narrowest(v, kept, &count, KEPT, &p);
         }
     }
-    if (leaky > LEAK_SHARE * spots) {
-        rp_log(
-            RP_LOG_WARNING,
-            "collider '%s' is thinner than dx over %.0f %% of its surface, about %.2g m at (%.3g, "
-            "%.3g, %.3g): sand may fall through it; want at least %.3g m, or a smaller dx",
-            c->name, 100.0 * leaky / spots, least, thinnest.x[0], thinnest.x[1], thinnest.x[2],
-            HOLDS * v->h);
-    } else if (thin > THIN_SHARE * spots) {
-        rp_log(RP_LOG_WARNING,
-               "collider '%s' is thinner than 4 dx over %.0f %% of its surface, about %.2g m at "
-               "(%.3g, %.3g, %.3g): sand on one side will feel sand on the other",
-               c->name, 100.0 * thin / spots, least, thinnest.x[0], thinnest.x[1], thinnest.x[2]);
+    if (leaky > LEAK_SHARE * spots || thin > THIN_SHARE * spots) {
+        const bool leaks = leaky > LEAK_SHARE * spots;
+        const slice s = typical(slices, sliced, (leaks ? HOLDS : THIN) * v->h);
+        char where[96];
+        snprintf(where, sizeof where, "about %.2g m at (%.3g, %.3g, %.3g)", s.deep, s.spot.x[0],
+                 s.spot.x[1], s.spot.x[2]);
+        if (leaks) {
+            rp_log(
+                RP_LOG_WARNING,
+                "collider '%s' is thinner than dx over %.0f %% of its surface, %s: sand may fall "
+                "through it; want at least %.3g m, or dx = %.2g",
+                c->name, 100.0 * leaky / spots, where, HOLDS * v->h, s.deep / HOLDS);
+        } else {
+            rp_log(
+                RP_LOG_WARNING,
+                "collider '%s' is thinner than 4 dx over %.0f %% of its surface, %s: sand on one "
+                "side will feel sand on the other; dx = %.2g would part them",
+                c->name, 100.0 * thin / spots, where, s.deep / THIN);
+        }
     }
     look_at_gaps(v, collider, kept, count);
 }

@@ -192,6 +192,7 @@ rp_result rp_world_add_emitter(rp_world *world, const rp_emitter_def *def)
     e->shape = rp_shape_retain(def->shape);
     world->emitters++;
     rp_registry_set_rows(&world->registry, "emitters/layers", world->emitters);
+    rp_registry_set_rows(&world->registry, "emitters/buried", world->emitters);
     return RP_OK;
 }
 
@@ -267,6 +268,84 @@ rp_result rp_world_pour(rp_world *world)
         }
     }
     return RP_OK;
+}
+
+// ---- mouths that are buried ----
+
+// Nothing holds a grain back that is poured where others lie: it lies in them, and what is denser
+// than sand can be stays so. Looked for at the ends of frames, around some sites of each mouth.
+enum { MOUTH_LOOKS = 32 };
+static const double CROWDED = 1.25; // times as dense as the material; a free stream has about 0.6
+
+typedef struct mouth {
+    double x[MOUTH_LOOKS][3], mass[MOUTH_LOOKS];
+    int looks;
+} mouth;
+
+static void weigh_page(const rp_set *set, const rp_page *page, double reach, mouth *m)
+{
+    const rp_layout *l = &set->layout;
+    double middle[3];
+    const double ball = rp_layout_page_ball(l, page->block, middle);
+    for (int i = 0; i < m->looks; i++) {
+        bool near = true;
+        for (int a = 0; a < l->dim; a++) {
+            near = near && fabs(m->x[i][a] - middle[a]) < ball + reach;
+        }
+        for (rp_local slot = page->first; near && slot < page->first + page->count; slot++) {
+            bool within = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) != RP_GROUP_DEAD;
+            for (int a = 0; a < l->dim && within; a++) {
+                within =
+                    fabs(rp_set_value(set, RP_COL_POSITION, slot, a, page) - m->x[i][a]) < reach;
+            }
+            double mass, volume;
+            if (within) {
+                rp_set_measure(set, page, slot, &mass, &volume);
+                m->mass[i] += mass;
+            }
+        }
+    }
+}
+
+void rp_world_look_at_mouths(rp_world *world)
+{
+    const double now = rp_world_time(world), reach = world->def.dx;
+    const double room = pow(2.0 * reach, world->def.dimension);
+    for (int k = 0; k < world->emitters; k++) {
+        const rp_emitter *e = &world->emitter[k];
+        const double due = e->start + world->layers[k] * e->interval;
+        const bool pours = world->layers[k] > 0.0 && due < e->stop &&
+                           world->layers[k] < e->layers_most && due - e->interval <= now;
+        if (!pours || world->buried[k] != 0.0) {
+            continue;
+        }
+        mouth m = {.looks = e->sites < MOUTH_LOOKS ? e->sites : MOUTH_LOOKS};
+        for (int i = 0; i < m.looks; i++) {
+            const int64_t site = (int64_t)i * e->sites / m.looks;
+            memcpy(m.x[i], ((const double(*)[3])e->site.data)[site], sizeof m.x[i]);
+        }
+        for (int s = 0; s < world->species_count; s++) {
+            const rp_set *set = &world->set[s];
+            for (rp_local p = 0; p < set->pages && rp_set_has_mass(set); p++) {
+                weigh_page(set, &rp_set_page(set)[p], reach, &m);
+            }
+        }
+        const double full = room * world->material[e->material.index].density;
+        int crowded = 0;
+        double most = 0.0;
+        for (int i = 0; i < m.looks; i++) {
+            crowded += m.mass[i] > CROWDED * full;
+            most = fmax(most, m.mass[i] / full);
+        }
+        if (4 * crowded > m.looks) {
+            world->buried[k] = 1.0;
+            rp_log(RP_LOG_WARNING,
+                   "emitter '%s': by t = %g s (frame %lld) its mouth is buried: %d %% of what it "
+                   "pours comes out where grains lie already, up to %.2g times as dense as they "
+                   "can be; put it higher, pour less (rate), or end it before (stop)",
+                   e->name, now, (long long)world->time.frame, 100 * crowded / m.looks, most);
+        }
+    }
 }
 
 // ---- sinks and the border ----

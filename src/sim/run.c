@@ -830,6 +830,7 @@ static rp_result advance(go *g, rp_run_answer *answer)
         const double since = rp_seconds();
         rp_world_totals(world, &totals);
         RP_TRY(rp_watch_frame(world, &totals, g->def->energy_limit));
+        rp_world_look_at_mouths(world);
         RP_TRY(save_frame(g, &stats, &totals));
         g->torn = false;
         g->held = rp_seconds() - since;

@@ -206,6 +206,7 @@ static void register_state(rp_world *world)
     rp_registry_add(r, "stats/left", &stats->left, sizeof stats->left);
     rp_registry_add(r, "stats/clamped", &stats->clamped, sizeof stats->clamped);
     rp_registry_add_table(r, "emitters/layers", world->layers, 1);
+    rp_registry_add_table(r, "emitters/buried", world->buried, 1);
     if (world->def.contact) {
         rp_registry_add_array(r, "bodies/loads", &world->pair_loads.list, &world->allocator,
                               &world->pair_loads.count, sizeof(rp_pair_load));

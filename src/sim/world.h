@@ -135,6 +135,7 @@ struct rp_world {
     int fillings; // shapes filled so far; not saved: it only finds places again
     double newborn_speed, newborn_gradient;
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
+    double buried[RP_EMITTER_LIMIT]; // 1: it was said of its mouth
     double passed[RP_PROBE_LIMIT];   // through the plane of each probe [kg]
     rp_load load[RP_COLLIDER_LIMIT];
     rp_body body[RP_COLLIDER_LIMIT];           // of each collider, in the step that is being taken
@@ -213,6 +214,8 @@ double rp_world_rigid_limit(const rp_world *world);
 
 // Let emitters pour what is due at the start of a step.
 rp_result rp_world_pour(rp_world *world);
+// Say it, once, of each emitter that pours into what lies before it. At the ends of frames.
+void rp_world_look_at_mouths(rp_world *world);
 // Remove what is in sinks, see to what has left the domain.
 rp_result rp_world_drain(rp_world *world);
 void rp_pour_free(rp_world *world);

@@ -1,5 +1,6 @@
 // Warnings before a run, and steps that moving colliders bound.
 #include "check.h"
+#include "folder.h"
 #include "repose/repose.h"
 #include "scene_text.h"
 
@@ -161,6 +162,51 @@ static void what_will_go_wrong_is_told(void)
     }
 }
 
+// A plate of triangles, turned; and a wedge, which has an edge but no wall. Catches a thickness
+// that is read off edges and corners.
+static void the_thickness_of_a_mesh_is_told_as_it_is(void)
+{
+    static const double thick[] = {0.06, 0.07, 0.08, 0.15, 0.3};
+    static const double tilt[] = {0.0, 10.0, 17.0, 33.0, 45.0, 71.0};
+    test_folder folder = test_folder_make();
+    for (int k = 0; k < 30; k++) {
+        char obj[1024], text[1024], *at = obj;
+        const double t = thick[k / 6], angle = tilt[k % 6];
+        for (int i = 0; i < 8; i++) {
+            at += sprintf(at, "v %g %g %g\n", i & 1 ? 1.0 : -1.0, (i & 2 ? 0.5 : -0.5) * t,
+                          i & 4 ? 0.8 : -0.8);
+        }
+        sprintf(at, "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\n"
+                    "f 1 5 7\nf 1 7 3\nf 2 4 8\nf 2 8 6\n");
+        test_write_file(test_path(&folder, "plate.obj"), obj, (long)strlen(obj));
+        snprintf(text, sizeof text,
+                 START HEAP GROUND
+                 "collider { name = 'plate', shape = move(mesh { file = '%s' }, { "
+                 "position = {0, 3, 0}, rotation = { axis = {3, 2, 1}, angle = "
+                 "%g } }) }",
+                 test_path(&folder, "plate.obj"), angle);
+        CHECK_HELPER(foresee(text));
+        check_context("%g m, %g degrees: %s", t, angle, warnings);
+        const char *said = strstr(warnings, "% of its surface, about ");
+        CHECK(said != NULL);
+        CHECK_NEAR(strtod(said + strlen("% of its surface, about "), NULL), t, 0.1 * t + 0.005);
+        CHECK((strstr(warnings, "is thinner than dx over") != NULL) == (t < 0.1));
+    }
+    static const char wedge[] =
+        "v 0 0 -1\nv 2 0 -1\nv 0 2 -1\nv 0 0 1\nv 2 0 1\nv 0 2 1\n"
+        "f 1 3 2\nf 4 5 6\nf 1 2 5\nf 1 5 4\nf 2 3 6\nf 2 6 5\nf 3 1 4\nf 3 4 6\n";
+    char text[512];
+    test_write_file(test_path(&folder, "wedge.obj"), wedge, (long)strlen(wedge));
+    snprintf(text, sizeof text,
+             START HEAP GROUND "collider { shape = move(mesh { file = '%s' }, { position = {3, 0, "
+                               "0} }) }",
+             test_path(&folder, "wedge.obj"));
+    CHECK_HELPER(foresee(text));
+    check_context("a wedge: %s", warnings);
+    CHECK(warnings[0] == '\0');
+    test_folder_remove(&folder);
+}
+
 static void only_plans_are_foreseen(void)
 {
     rp_world_def def = rp_default_world_def();
@@ -285,6 +331,7 @@ static void sand_that_a_collider_leapt_upon_comes_out(void)
 }
 
 TEST_MAIN(TEST(what_is_fine_is_not_told), TEST(what_will_go_wrong_is_told),
-          TEST(only_plans_are_foreseen), TEST(a_fast_collider_takes_short_steps),
+          TEST(only_plans_are_foreseen), TEST(the_thickness_of_a_mesh_is_told_as_it_is),
+          TEST(a_fast_collider_takes_short_steps),
           TEST(a_collider_that_leaps_does_not_stop_the_run),
           TEST(sand_that_a_collider_leapt_upon_comes_out))

@@ -372,6 +372,9 @@ static void what_is_hardly_meant_is_doubted(void)
 {
 #define GRAINS                                                                                     \
     "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} } }\n"
+#define ROCK(more)                                                                                 \
+    "collider { shape = mesh { file = '" PROJECT_SOURCE_DIR                                        \
+    "/scenes/obstacles/meshes/rock.obj'" more " } }\n"
 #define FACING(n) "collider { shape = half_space { point = {0,0,0}, normal = {" n "} } }\n"
 #define JOINT                                                                                      \
     "rigid { name = 'one', density = 1, shape = sphere { center = {0,0,0}, radius = 1 } } "        \
@@ -444,6 +447,59 @@ static void what_is_hardly_meant_is_doubted(void)
              "0,0,1") "collider { shape = invert(box { min = {0,0,0}, max = {1,2,1} }) }\n",
          NULL},
         {START GRAINS FACING("0,0,-1"), NULL},
+        // too coarse for a shape: sheets, flat and bent; what keeps together; marks; a single grain
+        {START "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = "
+               "{2,0.2,2} } }",
+         "test.lua:2: particles.shape: it is about 0.2 m thick, which is 2 dx: the grid hardly "
+         "sees "
+         "it, and it spreads over the cells around; dx = 0.05 puts 4 cells across it"},
+        {START "particles { material = material.sand {}, shape = move(box { min = {-1,-0.05,-1}, "
+               "max = {1,0.05,1} }, { rotation = { axis = {1,2,3}, angle = 33 } }) }",
+         "it is about 0.1 m thick, which is 1 dx"},
+        {START "particles { material = material.water {}, shape = subtract(sphere { center = "
+               "{0,0,0}, radius = 1 }, sphere { center = {0,0,0}, radius = 0.85 }) }",
+         "it is about 0.15 m thick, which is 1.5 dx"},
+        {"scene { dimension = 2, dx = 0.1, frames = 10 }\n"
+         "particles { material = material.sand {}, shape = box { min = {0,0}, max = {0.25,2} } }",
+         "it is about 0.25 m thick, which is 2.5 dx"},
+        {START "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = "
+               "{2,0.3,2} } }",
+         NULL},
+        {START "particles { material = material.elastic { density = 1, young = 1, poisson = 0 }, "
+               "shape = box { min = {0,0,0}, max = {2,0.2,2} } }",
+         NULL},
+        {START "particles { material = material.elastic { density = 1, young = 1, poisson = 0 }, "
+               "shape = box { min = {0,0,0}, max = {2,0.07,2} } }",
+         "it is about 0.07 m thick"},
+        {START "particles { material = material.tracer {}, shape = box { min = {0,0,0}, max = "
+               "{2,0.02,2} } }",
+         NULL},
+        {START "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, radius "
+               "= 0.04 } }",
+         NULL},
+        // a mouth that is buried from the start
+        {START GRAINS "emitter { material = material.sand {}, velocity = {0,-1,0}, shape = box { "
+                      "min = {0.5,0.5,0.2}, max = {1.5,0.6,0.8} } }",
+         "test.lua:3: emitter.shape: 50 % of its mouth lies in the particles of line 2: what it "
+         "pours will lie in them; move it out, or let it begin (start) when they have gone"},
+        {START GRAINS
+         "emitter { material = material.sand {}, velocity = {0,-1,0}, start = 1, shape "
+         "= box { min = {0.5,0.5,0.2}, max = {1.5,0.6,0.8} } }",
+         NULL},
+        {START GRAINS "emitter { material = material.sand {}, velocity = {0,-1,0}, shape = box { "
+                      "min = {0.2,1.5,0.2}, max = {0.8,1.6,0.8} } }",
+         NULL},
+        // a mesh in other units: it is 2.7 m large
+        {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(""), NULL},
+        {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 20, resolution = 1"), NULL},
+        {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 100, resolution = 1"),
+         "mesh.scale: it is 267 m large, and all particles are within 1 m: is the file in "
+         "centimetres? then want scale = 1"},
+        {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 1000, resolution = 10"),
+         "is the file in millimetres? then want scale = 1"},
+        {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 0.005, resolution = 0.002"),
+         "mesh.scale: it is 0.013 m large, less than 4 dx, and particles are spread over 1 m: does "
+         "a unit of the file have more metres?"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         check_context("%s", cases[i].text);
@@ -1278,7 +1334,7 @@ static void functions_give_c_what_the_script_says(void)
         "scene { dx = 0.5, frames = 10, gravity = function(t) return { t, -t, 2 } end }\n"
         "collider { shape = sphere { center = {0,9,0}, radius = 1 }, motion = function(t)\n"
         "return { position = {t, 0, 0}, rotation = { axis = {0, 2, 0}, angle = 90 } } end }\n"
-        "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {1,1,1} },\n"
+        "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = {2,2,2} },\n"
         "sampling = 'lattice', velocity = function(x, y, z) return x + 1, y + 2, z + 3 end }\n");
     double out[3];
     const rp_vector_of_time gravity = rp_scene_vector_of_time(scene->said, "gravity");
@@ -1301,11 +1357,11 @@ static void functions_give_c_what_the_script_says(void)
     CHECK_OK(rp_world_prepare(world));
     rp_stats stats;
     rp_world_stats(world, &stats);
-    CHECK_EQUAL(stats.particles, 64);
-    double x[64][3], v[64][3];
+    CHECK_EQUAL(stats.particles, 512);
+    double x[512][3], v[512][3];
     CHECK_OK(rp_world_read(world, RP_COL_POSITION, &x[0][0]));
     CHECK_OK(rp_world_read(world, RP_COL_VELOCITY, &v[0][0]));
-    for (int p = 0; p < 64; p++) {
+    for (int p = 0; p < 512; p++) {
         for (int a = 0; a < 3; a++) {
             CHECK_NEAR(v[p][a], x[p][a] + a + 1, 1e-6);
         }

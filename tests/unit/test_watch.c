@@ -1,4 +1,5 @@
-// Tests src/sim/watch.c: a run that makes energy out of nothing is stopped, and no other is.
+// What a run watches, src/sim/watch.c and mouths in src/sim/pour.c: one that makes energy out of
+// nothing is stopped, and no other is; emitters that are buried are told of.
 #include "repose/repose.h"
 
 #include "check.h"
@@ -246,6 +247,55 @@ static void honest_scenes_are_left_alone(void)
     }
 }
 
+static int buried_warnings;
+
+static void count_buried(rp_log_level level, const char *message, void *context)
+{
+    (void)context;
+    buried_warnings += level == RP_LOG_WARNING && strstr(message, "its mouth is buried") != NULL;
+}
+
+// Catches a warning in every frame, one that comes again when the run goes on, and one for a free
+// stream.
+static void a_mouth_that_is_buried_is_told_of_once(void)
+{
+    for (int k = 0; k < 6; k++) {
+        static const char *const methods[] = {"explicit", "nonsmooth", "sph"};
+        const bool high = k % 2;
+        const char *method = methods[k / 2];
+        // smoothed particles that lie in each other fly apart: buried only just before the end
+        const double mouth = high ? 0.6 : k / 2 == 2 ? 0.28 : 0.1;
+        char text[1024];
+        check_context("%s, %s", method, high ? "above the sand" : "in it at the end");
+        snprintf(
+            text, sizeof text,
+            "scene { dimension = 2, method = '%s', dx = %g, fps = 24, frames = 16, "
+            "energy_limit = 0 }\n"
+            "emitter { name = 'hose', material = material.sand {}, shape = box { min = {0.1, "
+            "%g}, max = {0.3, %g} }, velocity = {0, -1} }\n"
+            "collider { shape = invert(box { min = {0, 0}, max = {0.4, 9} }), contact = 'slip' "
+            "}\n",
+            method, k / 2 == 2 ? 0.04 : 0.02, mouth, mouth + 0.04);
+        test_folder folder = test_folder_make();
+        buried_warnings = 0;
+        rp_set_log_hook(count_buried, NULL);
+        outcome out = go(text, folder.path, RP_RUN_NEW, -1);
+        const int first = buried_warnings;
+        // and on: two frames more
+        char *frames = strstr(text, "frames = 16");
+        memcpy(frames, "frames = 18", strlen("frames = 18"));
+        outcome more = go(text, folder.path, RP_RUN_RESUME, -1);
+        rp_set_log_hook(NULL, NULL);
+        test_folder_remove(&folder);
+        CHECK_OK(out.result);
+        CHECK_OK(more.result);
+        CHECK_EQUAL(more.frame, 18);
+        CHECK_EQUAL(first, high ? 0 : 1);
+        CHECK_EQUAL(buried_warnings, high ? 0 : 1);
+    }
+}
+
 TEST_MAIN(TEST(energy_out_of_nothing_stops_a_run), TEST(the_scene_says_how_much_is_too_much),
           TEST(a_run_with_a_break_is_stopped_as_one_without),
-          TEST(work_that_somebody_does_is_accounted_for), TEST(honest_scenes_are_left_alone))
+          TEST(work_that_somebody_does_is_accounted_for), TEST(honest_scenes_are_left_alone),
+          TEST(a_mouth_that_is_buried_is_told_of_once))
