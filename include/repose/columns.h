@@ -31,7 +31,10 @@ typedef struct rp_world rp_world;
     X(CONSOLIDATION, "consolidation", REAL,   SCALAR,    0, "1",   "log of clay's yield pressure over that at the start") \
     X(PLASTIC_VOLUME, "plastic_volume", REAL, SCALAR,    0, "1",   "log of volume that snow gained for good; below 0 where it was compacted") \
     X(BOND,         "bond",         REAL,     SCALAR,    1, "1",   "share of its cohesion that a particle has, where it can be lost") \
-    X(STRENGTH,     "strength",     REAL,     SCALAR,    0, "N",   "force that glue withstands") \
+    X(STRENGTH,     "strength",     REAL,     SCALAR,    0, "Pa",  "stress that glue withstands; a force in N where its criterion is the paper's") \
+    X(NORMAL,       "normal",       REAL,     VECTOR,    0, "1",   "of the cut that glue holds, from its first body to its second") \
+    X(AREA,         "area",         REAL,     SCALAR,    0, "m^2", "of the cut that a particle of glue stands for") \
+    X(PARTNER,      "partner",      REAL,     SCALAR,    0, "1",   "number of the second body that glue holds; its group names the first") \
     X(MASS,         "mass",         REAL,     SCALAR,    0, "kg",  "of the particle, where not all of its group weigh the same") \
     X(VOLUME,       "volume",       REAL,     SCALAR,    0, "m^3", "of the particle at rest, likewise") \
     X(GROUP,        "group",        U16,      SCALAR,    0, "1",   "source the particle came from: material, field, mass") \

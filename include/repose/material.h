@@ -20,7 +20,8 @@ typedef struct rp_world rp_world;
     X(WATER, water)                                                                                \
     X(CAM_CLAY, cam_clay)                                                                          \
     X(TRACER, tracer)                                                                              \
-    X(SNOW, snow)
+    X(SNOW, snow)                                                                                  \
+    X(GLUE, glue)
 
 /// RP_SAND, RP_ELASTIC and so on.
 typedef enum rp_material_kind {
@@ -101,7 +102,7 @@ RP_API double rp_material_slope(const rp_material_def *def, int dimension);
 typedef struct rp_material_info {
     const char *name;     ///< "sand"
     const char *sentence; ///< what it is, for the manual
-    const char *example;  ///< a whole scene
+    const char *example;  ///< a whole scene; NULL: none that scenes name, others make it
     const char *species;  ///< which set its particles are kept in: "solid", "water"
     double color[3];      ///< of its grains in pictures, sRGB; the first is -1: the colours of sand
     const rp_property *property;

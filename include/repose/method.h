@@ -25,6 +25,7 @@ extern "C" {
     X(SETTLE, "scene.settle", "rest before time begins")                                           \
     X(ENERGY, "output.energy", "an account of where energy goes")                                  \
     X(BODIES, "particles.body", "bodies with a velocity of their own that touch each other")       \
+    X(FRACTURE, "fracture", "bodies that break along glue")                                        \
     X(PRESTRESS, "particles.prestress", "particles that start with their weight")                  \
     X(COLLIDERS, "collider", "solid things, at rest")                                              \
     X(MOTION, "collider.motion", "solid things that move")                                         \

@@ -38,6 +38,9 @@ typedef struct rp_particles_def {
     rp_vector_of_place velocity_of_place; ///< replaces both when its call is not NULL
     rp_prestress prestress;
     int field; ///< which velocity field
+    /// Into pieces, each with a field of its own from `field` on (fracture.h); NULL: whole. Only
+    /// looked at during the call.
+    const struct rp_cut *cut;
     uint32_t cookie;
 } rp_particles_def;
 

@@ -9,7 +9,9 @@ typedef enum rp_purpose {
     RP_FOR_DITHER,
     RP_FOR_TEST,
     RP_FOR_SAMPLES,
-    RP_FOR_LAYER
+    RP_FOR_LAYER,
+    RP_FOR_SITES,
+    RP_FOR_STRENGTH
 } rp_purpose;
 
 // Finaliser with full avalanche (the murmur3 constants).

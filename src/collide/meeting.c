@@ -36,6 +36,8 @@ struct meeting_room {
     int32_t *start;               // [page of the block][CELLS_MOST + 1]: first particle of a cell
     uint64_t (*mask)[MASK_WORDS]; // [page]: nodes with mass
     int *here;                    // pages at a node
+    int *unit;                    // which of them glue makes one
+    int (*who)[2];                // [pair of a node]: the pages that it is of
     double (*v)[3], (*surface)[3], *m; // of the bodies at a node
     double *padded;                    // [page][PADDED_MOST]: masses of nodes, of those around the
                                        // block too
@@ -86,6 +88,8 @@ static rp_result furnish(struct meeting_room *room, int64_t particles, int pages
     room->start = rp_scratch_get(s, p * (CELLS_MOST + 1) * sizeof *room->start, what);
     room->mask = rp_scratch_get(s, p * sizeof *room->mask, what);
     room->here = rp_scratch_get(s, p * sizeof *room->here, what);
+    room->unit = rp_scratch_get(s, p * sizeof *room->unit, what);
+    room->who = rp_scratch_get(s, (size_t)pairs_of(pages + 1) * sizeof *room->who, what);
     room->v = rp_scratch_get(s, p * sizeof *room->v, what);
     room->surface = rp_scratch_get(s, p * sizeof *room->surface, what);
     room->m = rp_scratch_get(s, p * sizeof *room->m, what);
@@ -97,7 +101,7 @@ static rp_result furnish(struct meeting_room *room, int64_t particles, int pages
     const void *got[] = {room->x[0],   room->x[1],    room->x[2],  room->half, room->mass,
                          room->cell,   room->slot,    room->start, room->mask, room->here,
                          room->v,      room->surface, room->m,     room->pair, room->sorted,
-                         room->padded, room->lens};
+                         room->padded, room->lens,    room->unit,  room->who};
     for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
         if (got[i] == NULL) {
             return RP_ERR_MEMORY;
@@ -379,8 +383,9 @@ typedef struct scene {
     const rp_meetings *m;
     struct meeting_room *room;
     const rp_layout *l;
-    rp_local first;
-    int pages;
+    rp_local first, block;
+    int pages, thread;
+    bool bound;                 // glue holds some of its nodes
     int reach[3];               // cells along each axis from which particles reach the block
     uint8_t wanted[CELLS_MOST]; // cells whose particles reach a shared node
 } scene;
@@ -969,6 +974,32 @@ ALWAYS double find_sheet(const scene *s, const runs *of_b, const runs *of_d, con
     return other;
 }
 
+// Bodies at a node that glue holds together have one velocity already, and one mass from here on.
+// @return how many there are then; the numbers of bodies are in room->unit
+static int join_units(const scene *s, int n, int bodies)
+{
+    struct meeting_room *room = s->room;
+    int units = bodies;
+    for (int b = 0; b < bodies; b++) {
+        room->unit[b] = b;
+    }
+    if (s->bound) {
+        units = rp_glue_units(s->m->glue, s->block, s->thread, n, room->here, bodies, room->unit);
+    }
+    // a unit has no higher number than the first of its bodies
+    for (int b = 0, next = 0; b < bodies && units < bodies; b++) {
+        const int u = room->unit[b];
+        if (u == next) {
+            next++;
+            room->m[u] = room->m[b];
+            memmove(room->v[u], room->v[b], sizeof room->v[u]);
+        } else {
+            room->m[u] += room->m[b];
+        }
+    }
+    return units;
+}
+
 ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, const int order)
 {
     struct meeting_room *room = s->room;
@@ -988,13 +1019,19 @@ ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, co
             bodies++;
         }
     }
+    const int units = join_units(s, n, bodies);
     int pairs = 0;
     for (int b = 0; b < bodies; b++) {
         for (int d = b + 1; d < bodies; d++) {
+            if (room->unit[b] == room->unit[d]) {
+                continue;
+            }
             const rp_node_page *page = rp_grid_page(m->grid) + s->first;
             rp_node_pair *p = &room->pair[pairs];
             bool agree;
-            *p = (rp_node_pair){.b = b, .d = d};
+            *p = (rp_node_pair){.b = room->unit[b], .d = room->unit[d]};
+            room->who[pairs][0] = room->here[b];
+            room->who[pairs][1] = room->here[d];
             p->rule = rp_pairs_rule(m->pairs, page[room->here[b]].field, page[room->here[d]].field);
             const runs of_b = runs_of(s, room->here[b], node, dim, order);
             const runs of_d = runs_of(s, room->here[d], node, dim, order);
@@ -1035,21 +1072,22 @@ ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, co
     // all of them, also across a gap that none closes by itself: one that is squeezed out leaves
     // faster than any came
     const int sweeps =
-        rp_node_resolve(room->v, room->m, bodies, room->pair, pairs, m->pairs->impulses,
+        rp_node_resolve(room->v, room->m, units, room->pair, pairs, m->pairs->impulses,
                         s->l->precision == RP_SINGLE ? 1e-8 : 1e-13);
     room->report.nodes++;
     room->report.sweeps += sweeps;
     room->report.restless += sweeps == RP_NODE_SWEEPS;
     for (int i = 0; i < pairs; i++) {
-        note(s, &room->pair[i], room->here[room->pair[i].b], room->here[room->pair[i].d], first);
+        note(s, &room->pair[i], room->who[i][0], room->who[i][1], first);
     }
     for (int b = 0; b < bodies; b++) {
         void *q = quads(s, room->here[b]);
+        const double *v = room->v[room->unit[b]];
         for (int a = 0; a < dim; a++) {
             if (s->l->precision == RP_SINGLE) {
-                ((float *)q)[n * RP_QUAD + a] = (float)room->v[b][a];
+                ((float *)q)[n * RP_QUAD + a] = (float)v[a];
             } else {
-                ((double *)q)[n * RP_QUAD + a] = room->v[b][a];
+                ((double *)q)[n * RP_QUAD + a] = v[a];
             }
         }
     }
@@ -1108,10 +1146,19 @@ void rp_meetings_apply(const rp_meetings *m, rp_local b, int thread)
                .room = &m->room[thread],
                .l = &m->grid->layout,
                .first = block->first,
-               .pages = block->count};
+               .block = b,
+               .pages = block->count,
+               .thread = thread};
     uint64_t shared[MASK_WORDS];
     memset(m->given + m->first[b], 0, (size_t)pairs_of(block->count) * sizeof *m->given);
     find_shared(m, block, s.room->mask, shared);
+    s.bound = m->glue != NULL && rp_glue_bind(m->glue, b, thread);
+    if (s.bound) {
+        rp_glue_merge(m->glue, b, thread, s.room->mask, shared);
+        if ((shared[0] | shared[1] | shared[2] | shared[3]) == 0) {
+            return;
+        }
+    }
     // dimension and order are constants in what follows
     switch (s.l->dim * 10 + s.l->order) {
     case 21:

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/threads.h"
+#include "collide/glue.h"
 #include "collide/node.h"
 #include "core/species.h"
 
@@ -35,6 +36,7 @@ typedef struct rp_meetings {
     int species_count;
     double dt;
     double least;              // mass of a node that counts [kg]
+    const rp_glue *glue;       // that holds some of them together; NULL: there is none
     struct meeting_room *room; // [thread]
     int64_t *first;            // [block]: of its pairs of pages in `given`; pairs in order
     rp_patches *patches;       // likewise

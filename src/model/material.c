@@ -32,8 +32,9 @@ rp_result rp_material_kind_named(const char *name, rp_material_kind *kind)
             return RP_OK;
         }
         const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", k > 0 ? ", " : "",
-                 classes[k]->info.name);
+        const bool named = classes[k]->info.example != NULL;
+        snprintf(known + used, sizeof known - used, "%s%s", k > 0 && named ? ", " : "",
+                 named ? classes[k]->info.name : "");
     }
     return rp_fail(RP_ERR_ARGUMENT, "there is no material '%s'; there are %s", name, known);
 }

@@ -41,6 +41,63 @@ static int compare_numbers(const void *a, const void *b)
     return (one->number > other->number) - (one->number < other->number);
 }
 
+static const scene_fracture *fracture_of(const rp_scene *scene, const char *name)
+{
+    for (int i = 0; i < scene->fractures; i++) {
+        if (strcmp(rp_call_text(scene->fracture[i].call, "body"), name) == 0) {
+            return &scene->fracture[i];
+        }
+    }
+    return NULL;
+}
+
+// Pieces are bodies of their own, behind those that are said.
+static rp_result name_pieces(rp_scene *scene)
+{
+    int pieces = 0;
+    for (int i = 0; i < scene->bodies; i++) {
+        pieces += scene->body[i].pieces;
+    }
+    scene_body *list = realloc(scene->body, (size_t)(scene->bodies + pieces) * sizeof *list);
+    if (list == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "%s: no memory for bodies", scene->path);
+    }
+    scene->body = list;
+    const int said = scene->bodies;
+    for (int i = 0; i < said; i++) {
+        for (int k = 0; k < list[i].pieces; k++) {
+            list[scene->bodies++] =
+                (scene_body){.name = list[i].fracture->name[k], .number = list[i].number + k};
+        }
+    }
+    return RP_OK;
+}
+
+// No body may be called as a piece of another.
+static rp_result check_names(const rp_scene *scene)
+{
+    for (int i = 1; i < scene->bodies; i++) {
+        if (strcmp(scene->body[i].name, scene->body[i - 1].name) == 0) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "%s: particles.body: want another name than that of a piece of a body "
+                           "that breaks, got '%s'",
+                           scene->path, scene->body[i].name);
+        }
+    }
+    return RP_OK;
+}
+
+bool rp_scene_names_all(const rp_scene *scene, const scene_call *contact)
+{
+    const scene_value *bodies = rp_call_value(contact, "bodies");
+    for (int i = 0; i < 2; i++) {
+        if (rp_scene_find_body(scene, bodies->texts[i])->pieces > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // First all names that are said, numbered as they come; then each once; then without gaps in the
 // numbers.
 static rp_result number_bodies(rp_scene *scene)
@@ -53,11 +110,11 @@ static rp_result number_bodies(rp_scene *scene)
     if (list == NULL) {
         return rp_fail(RP_ERR_MEMORY, "%s: no memory for bodies", scene->path);
     }
-    list[0] = (scene_body){"rest", 0};
+    list[0] = (scene_body){.name = "rest"};
     int count = 1;
     for (const scene_call *r = scene->first; r != NULL; r = r->next) {
         if (body_of(r) != NULL) {
-            list[count] = (scene_body){body_of(r), count};
+            list[count] = (scene_body){.name = body_of(r), .number = count};
             count++;
         }
     }
@@ -69,16 +126,25 @@ static rp_result number_bodies(rp_scene *scene)
         }
     }
     qsort(list, (size_t)kept, sizeof *list, compare_numbers);
+    scene->fields = 0;
     for (int i = 0; i < kept; i++) {
-        list[i].number = i;
+        list[i].number = scene->fields;
+        list[i].fracture = fracture_of(scene, list[i].name);
+        list[i].pieces = list[i].fracture != NULL ? rp_cut_pieces(list[i].fracture->cut) : 0;
+        scene->fields += list[i].pieces > 0 ? list[i].pieces : 1;
     }
-    qsort(list, (size_t)kept, sizeof *list, compare_bodies);
     free(scene->body);
     scene->body = list;
     scene->bodies = kept;
-    return kept <= BODIES_MOST ? RP_OK
-                               : rp_fail(RP_ERR_LIMIT, "%s: want at most %d bodies, got %d",
-                                         scene->path, BODIES_MOST, kept);
+    const rp_result result = name_pieces(scene);
+    if (result != RP_OK) {
+        return result;
+    }
+    qsort(scene->body, (size_t)scene->bodies, sizeof *list, compare_bodies);
+    return scene->fields <= BODIES_MOST
+               ? check_names(scene)
+               : rp_fail(RP_ERR_LIMIT, "%s: want at most %d bodies, got %d", scene->path,
+                         BODIES_MOST, scene->fields);
 }
 
 // ---- contacts ----
@@ -124,7 +190,7 @@ static rp_result check_contact(const rp_scene *scene, const scene_call *r, said 
                 bodies->texts[i], nearest.best != NULL ? "; did you mean '" : "",
                 nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'?" : "");
         }
-        out->body[i] = body->number;
+        out->body[i] = (int)(body - scene->body);
     }
     if (out->body[0] > out->body[1]) {
         const int lower = out->body[1];
@@ -275,7 +341,8 @@ static rp_result check_overlaps(const rp_scene *scene)
 
 rp_result rp_scene_check_bodies(rp_scene *scene)
 {
-    rp_result result = number_bodies(scene);
+    rp_result result = rp_scene_cut_bodies(scene);
+    result = result == RP_OK ? number_bodies(scene) : result;
     result = result == RP_OK ? check_contacts(scene) : result;
     return result == RP_OK && scene->bodies > 1 ? check_overlaps(scene) : result;
 }

@@ -107,8 +107,8 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
     if (rp_call_value(said, "acceleration")->kind != 0) {
         w.acceleration = rp_scene_vector_field(said, "acceleration");
     }
-    w.fields = scene->bodies;
-    w.contact = scene->bodies > 1;
+    w.fields = scene->fields;
+    w.contact = scene->fields > 1;
     w.seed = (uint64_t)rp_call_integer(said, "seed");
     w.threads = def->threads;
     w.allocator = def->allocator;
@@ -169,7 +169,9 @@ static rp_result add_particles(rp_world *world, const rp_scene *scene, const sce
     def.sampling = (rp_sampling)rp_call_choice(r, "sampling");
     def.jitter = rp_call_number(r, "jitter");
     def.prestress = (rp_prestress)rp_call_choice(r, "prestress");
-    def.field = rp_scene_find_body(scene, rp_call_text(r, "body"))->number;
+    const scene_body *body = rp_scene_find_body(scene, rp_call_text(r, "body"));
+    def.field = body->number;
+    def.cut = body->fracture != NULL ? body->fracture->cut : NULL;
     const scene_value *velocity = rp_call_value(r, "velocity");
     if (velocity->kind == TAKES_FUNCTION) {
         def.velocity_of_place = rp_scene_vector_of_place(r, "velocity");
@@ -304,21 +306,55 @@ static rp_result add_emitter(rp_world *world, const rp_scene *scene, const scene
     return rp_world_add_emitter(world, &def);
 }
 
+// The velocity fields that a name stands for: those of all its pieces where it is broken.
+static int fields_of(const scene_body *body) { return body->pieces > 0 ? body->pieces : 1; }
+
 static rp_result add_contact(rp_world *world, const rp_scene *scene, const scene_call *r)
 {
     rp_pair_def def = rp_default_pair_def();
     const scene_value *bodies = rp_call_value(r, "bodies");
-    for (int i = 0; i < 2 && bodies->kind != 0; i++) {
-        def.body[i] = rp_scene_find_body(scene, bodies->texts[i])->number;
-    }
     def.contact = rp_call_choice(r, "contact") == 0 ? RP_SEPARATE : RP_STICKY;
     def.friction = rp_call_number(r, "friction");
     def.normals = (rp_normals)rp_call_choice(r, "normals");
     def.gap = rp_call_boolean(r, "gap");
     if (bodies->kind == 0) {
         def.impulses = (rp_impulses)rp_call_choice(r, "impulses");
+        return rp_world_set_contact(world, &def);
     }
-    return rp_world_set_contact(world, &def);
+    const scene_body *one = rp_scene_find_body(scene, bodies->texts[0]);
+    const scene_body *other = rp_scene_find_body(scene, bodies->texts[1]);
+    rp_result result = RP_OK;
+    for (int i = 0; i < fields_of(one); i++) {
+        for (int k = 0; k < fields_of(other) && result == RP_OK; k++) {
+            def.body[0] = one->number + i;
+            def.body[1] = other->number + k;
+            result = def.body[0] != def.body[1] ? rp_world_set_contact(world, &def) : RP_OK;
+        }
+    }
+    return result;
+}
+
+static rp_result add_fracture(rp_world *world, const rp_scene *scene, const scene_call *r)
+{
+    rp_glue_def def = rp_default_glue_def();
+    const scene_body *body = rp_scene_find_body(scene, rp_call_text(r, "body"));
+    const scene_value *strength = rp_call_value(r, "strength"), *open = rp_call_value(r, "open");
+    const bool range = strength->kind == TAKES_RANGE;
+    char name[RP_NAME_SIZE];
+    def.cut = body->fracture->cut;
+    def.field = body->number;
+    def.strength[0] = range ? strength->vector[0] : strength->number;
+    def.strength[1] = range ? strength->vector[1] : strength->number;
+    def.shear = number_or(r, "shear", 0.5 * (def.strength[0] + def.strength[1])) /
+                (0.5 * (def.strength[0] + def.strength[1]));
+    def.friction = rp_call_number(r, "friction");
+    def.criterion = (rp_criterion)rp_call_choice(r, "criterion");
+    def.open = open->kind != 0 ? open->call->shape : NULL;
+    def.spacing = number_or(r, "spacing", 0.0);
+    def.seed = (uint64_t)rp_call_integer(r, "seed");
+    snprintf(name, sizeof name, "glue of %.50s", body->name);
+    def.name = name;
+    return rp_world_add_glue(world, &def, NULL);
 }
 
 // "rest" has its name already.
@@ -327,7 +363,9 @@ static rp_result name_bodies(rp_world *world, const rp_scene *scene)
     rp_result result = RP_OK;
     for (int i = 0; i < scene->bodies && result == RP_OK; i++) {
         const scene_body *body = &scene->body[i];
-        result = body->number > 0 ? rp_world_name_body(world, body->number, body->name) : RP_OK;
+        result = body->number > 0 && body->pieces == 0
+                     ? rp_world_name_body(world, body->number, body->name)
+                     : RP_OK;
     }
     return result;
 }
@@ -399,7 +437,10 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
         return add_emitter(world, scene, r, materials);
     }
     if (strcmp(r->word->name, "contact") == 0) {
-        return scene->bodies > 1 ? add_contact(world, scene, r) : RP_OK;
+        return scene->fields > 1 ? add_contact(world, scene, r) : RP_OK;
+    }
+    if (strcmp(r->word->name, "fracture") == 0) {
+        return empty ? RP_OK : add_fracture(world, scene, r);
     }
     if (strcmp(r->word->name, "probe") == 0) {
         return add_probe(world, r);
@@ -410,10 +451,18 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
     return strcmp(r->word->name, "domain") == 0 ? set_domain(world, r) : RP_OK;
 }
 
-static int turn_of(const scene_call *r)
+static int turn_of(const rp_scene *scene, const scene_call *r)
 {
     const bool rigid = strcmp(r->word->name, "rigid") == 0;
     const bool joint = strcmp(r->word->name, "joint") == 0;
+    if (strcmp(r->word->name, "fracture") == 0) {
+        return 5; // pieces have particles then
+    }
+    if (strcmp(r->word->name, "contact") == 0) {
+        // of one piece after those of all pieces
+        const scene_value *bodies = rp_call_value(r, "bodies");
+        return bodies->kind == 0 || rp_scene_names_all(scene, r) ? 0 : 4;
+    }
     return strcmp(r->word->name, "particles") == 0 ? 3 : joint ? 2 : rigid;
 }
 
@@ -439,9 +488,9 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     result = result == RP_OK ? name_bodies(world, scene) : result;
     // particles last: what they are made of and what they must not lie in comes first; rigid bodies
     // after colliders, so that these are numbered as the scene says them, and joints after both
-    for (int turn = 0; turn < 4; turn++) {
+    for (int turn = 0; turn < 6; turn++) {
         for (const scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
-            if (turn_of(r) == turn) {
+            if (turn_of(scene, r) == turn) {
                 at = r;
                 result = add_call(world, scene, r, materials, def->empty);
             }

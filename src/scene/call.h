@@ -24,13 +24,15 @@ typedef struct scene_value {
     unsigned kind; // one of TAKES_…; 0: there is none
     bool given;    // by the scene; otherwise a default
     int count;     // components of a vector, rows of a matrix, shapes, points, tables, strings
+    int comps;     // of each of some places
     union {
         double number;
         int64_t integer;
         bool boolean;
         int choice; // of scene_key.choices
         const char *text;
-        double vector[3];
+        double vector[3]; // of a range the first two
+        double (*places)[3];
         bool axes[3];
         double matrix[3][3];
         scene_function function;
@@ -79,8 +81,11 @@ struct rp_scene {
     int up; // the axis: 1 or 2
     char *title;
     char *resolved;
-    struct scene_body *body; // those that particles name, in the order of names
+    struct scene_body *body; // those that particles name and their pieces, in the order of names
     int bodies;              // with "rest", which is always there
+    int fields;              // velocity fields of all of them
+    struct scene_fracture *fracture; // bodies that break
+    int fractures;
     rp_places *places;       // from a planned world to the one that runs
 };
 

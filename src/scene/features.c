@@ -35,6 +35,7 @@ static const struct {
     {"collider", "spin", RP_FEATURE_MOTION, 0},
     {"collider", "keys", RP_FEATURE_MOTION, 0},
     {"rigid", NULL, RP_FEATURE_RIGID, 0},
+    {"fracture", NULL, RP_FEATURE_FRACTURE, 0},
     {"material", "viscosity", RP_FEATURE_VISCOSITY, 0},
     {"emitter", NULL, RP_FEATURE_EMITTERS, 0},
     {"sink", NULL, RP_FEATURE_SINKS, 0},

@@ -9,7 +9,7 @@
 // clang-format off
 static const scene_foreign foreign[] = {
     // words of scripts
-    {"words", "plane halfspace halfplane infiniteplane", "half_space", NULL},
+    {"words", "halfspace halfplane infiniteplane", "half_space", NULL},
     {"words", "ground floor", "half_space", "collider { shape = half_space { point = {0, 0, 0}, normal = ... } }"},
     {"words", "cube cuboid block brick rectangle rect square aabb", "box", NULL},
     {"words", "ball circle disk disc", "sphere", NULL},

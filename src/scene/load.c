@@ -71,6 +71,11 @@ static void refuse_untimely(lua_State *L, const rp_scene *scene, const scene_wor
 
 static rp_scene *scene_of(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
+static bool makes_value(const scene_word *word)
+{
+    return word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL || word->kind == WORD_CUT;
+}
+
 static int say_word(lua_State *L)
 {
     rp_scene *scene = scene_of(L);
@@ -81,14 +86,16 @@ static int say_word(lua_State *L)
     }
     scene_call *call =
         word->by_place ? rp_read_arguments(L, word) : rp_read_call(L, 1, word, word->name);
-    if (word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL) {
-        luaL_setmetatable(L, word->kind == WORD_SHAPE ? "shape" : "material");
+    if (makes_value(word)) {
+        luaL_setmetatable(L, word->kind == WORD_SHAPE ? "shape"
+                             : word->kind == WORD_CUT ? "cut"
+                                                      : "material");
     }
     say(L, scene, call);
     if (strcmp(word->name, "scene") == 0) {
         scene->sandbox->seed = (uint64_t)rp_call_integer(call, "seed");
     }
-    return word->kind == WORD_SHAPE || word->kind == WORD_MATERIAL;
+    return makes_value(word);
 }
 
 // Params
@@ -294,6 +301,7 @@ static int run_script(lua_State *L)
     lua_settop(L, 0);
     make_handle(L, "shape");
     make_handle(L, "material");
+    make_handle(L, "cut");
     lua_newtable(L);
     rp_sandbox_guard_names(L, "material");
     lua_setglobal(L, "material");
@@ -319,8 +327,7 @@ static int run_script(lua_State *L)
 static void warn_of_unused(const rp_scene *scene)
 {
     for (const scene_call *r = scene->first; r != NULL; r = r->next) {
-        const bool value = r->word->kind == WORD_SHAPE || r->word->kind == WORD_MATERIAL;
-        if (value && !r->used) {
+        if (makes_value(r->word) && !r->used) {
             rp_call_warn(scene, r, NULL, "made, but nothing uses it");
         }
     }
@@ -488,6 +495,7 @@ void rp_scene_free(rp_scene *scene)
     free(scene->title);
     free(scene->resolved);
     free(scene->body);
+    rp_scene_free_fractures(scene);
     free(scene);
 }
 

@@ -24,16 +24,27 @@ static const scene_key *key_of(const reader *r) { return &r->call->word->key[r->
 // Refusals
 // --------------------------------------------------------------------------------------------------
 
+// What bodies are cut by, where something else is wanted.
+static bool is_cut(lua_State *L, int index)
+{
+    const scene_call *call = lua_type(L, index) == LUA_TUSERDATA ? lua_touserdata(L, index) : NULL;
+    return call != NULL && call->word->kind == WORD_CUT;
+}
+
 static int refuse(const reader *r, int index)
 {
     char wanted[WANTED];
     rp_scene_describe_takes(key_of(r), wanted, sizeof wanted);
     // material.sand instead of material.sand {}, sphere instead of sphere { ... }
-    const bool made = (key_of(r)->takes & (TAKES_MATERIAL | TAKES_SHAPE)) != 0;
+    const bool made = (key_of(r)->takes & (TAKES_MATERIAL | TAKES_SHAPE | TAKES_CUT)) != 0;
     const bool bare = made && lua_type(r->L, index) == LUA_TFUNCTION;
+    const bool cut = (key_of(r)->takes & (TAKES_SHAPE | TAKES_SHAPES)) != 0 && is_cut(r->L, index);
     return rp_sandbox_error(r->L, "%s: want %s, got %s%s", r->path, wanted,
                             rp_sandbox_show(r->L, index),
-                            bare ? "; are the braces after its name missing?" : "");
+                            bare  ? "; are the braces after its name missing?"
+                            : cut ? "; did you mean half_space { ... }? What fracture.by takes has "
+                                    "no inside"
+                                  : "");
 }
 
 static bool in_range(scene_range range, double x)
@@ -225,6 +236,68 @@ static void read_points(const reader *r, int index, scene_value *out)
     }
 }
 
+// Two numbers, the second not below the first.
+static void read_range(const reader *r, int index, scene_value *out)
+{
+    lua_State *L = r->L;
+    if (lua_rawlen(L, index) != 2 || lua_getmetatable(L, index)) {
+        refuse(r, index);
+    }
+    out->kind = TAKES_RANGE;
+    out->count = 2;
+    for (int a = 0; a < 2; a++) {
+        if (lua_rawgeti(L, index, a + 1) != LUA_TNUMBER) {
+            rp_sandbox_error(L, "%s[%d]: want a number, got %s", r->path, a + 1,
+                             rp_sandbox_show(L, -1));
+        }
+        out->vector[a] = lua_tonumber(L, -1);
+        check_range(r, -1, out->vector[a]);
+        lua_pop(L, 1);
+    }
+    if (out->vector[1] < out->vector[0]) {
+        rp_sandbox_error(L, "%s: want the lower number first, got {%f, %f}", r->path,
+                         out->vector[0], out->vector[1]);
+    }
+}
+
+// A list of vectors; they live in a block of Lua's memory that the call keeps.
+static void read_places(const reader *r, int index, scene_value *out)
+{
+    enum { MOST = 4096 };
+    lua_State *L = r->L;
+    const lua_Unsigned length = lua_rawlen(L, index);
+    if (length < 2 || length > MOST || lua_getmetatable(L, index)) {
+        rp_sandbox_error(
+            L, "%s: want a list of 2 to %d points, such as {{0, 1, 0}, {2, 3, 0}}, got %s", r->path,
+            MOST,
+            length == 0   ? "none"
+            : length == 1 ? "1"
+                          : "another table");
+    }
+    out->kind = TAKES_PLACES;
+    out->count = (int)length;
+    out->places = lua_newuserdatauv(L, (size_t)length * sizeof *out->places, 0);
+    memset(out->places, 0, (size_t)length * sizeof *out->places);
+    keep(r, -1);
+    lua_pop(L, 1);
+    for (int i = 0; i < out->count; i++) {
+        const bool table = lua_rawgeti(L, index, i + 1) == LUA_TTABLE;
+        const int comps = table ? (int)lua_rawlen(L, -1) : 0;
+        out->comps = i == 0 ? comps : out->comps;
+        for (int a = 0; a < comps || a == 0; a++) {
+            if (comps < 2 || comps > 3 || comps != out->comps ||
+                lua_rawgeti(L, -1, a + 1) != LUA_TNUMBER) {
+                rp_sandbox_error(L, "%s[%d]: want a point of 3 numbers, in 2D 2, got %s", r->path,
+                                 i + 1, rp_sandbox_show(L, -1));
+            }
+            out->places[i][a] = lua_tonumber(L, -1);
+            check_range(r, -1, out->places[i][a]);
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+    }
+}
+
 static void read_form(const reader *r, int index, scene_value *out)
 {
     out->kind = TAKES_TABLE;
@@ -357,6 +430,10 @@ static void read_table(const reader *r, int index, scene_value *out)
         read_axes(r, index, out);
     } else if ((takes & TAKES_MATRIX) != 0) {
         read_matrix(r, index, out);
+    } else if ((takes & TAKES_RANGE) != 0) {
+        read_range(r, index, out);
+    } else if ((takes & TAKES_PLACES) != 0) {
+        read_places(r, index, out);
     } else if ((takes & TAKES_POINTS) != 0) {
         read_points(r, index, out);
     } else if ((takes & TAKES_TABLES) != 0) {
@@ -407,7 +484,9 @@ static void read_handle(const reader *r, int index, scene_value *out)
     if (lua_islightuserdata(r->L, index) || call == NULL) {
         refuse(r, index);
     }
-    const unsigned kind = call->word->kind == WORD_SHAPE ? TAKES_SHAPE : TAKES_MATERIAL;
+    const unsigned kind = call->word->kind == WORD_SHAPE ? TAKES_SHAPE
+                          : call->word->kind == WORD_CUT ? TAKES_CUT
+                                                         : TAKES_MATERIAL;
     if ((key_of(r)->takes & kind) == 0) {
         refuse(r, index);
     }

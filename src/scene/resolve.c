@@ -79,6 +79,15 @@ static json_t *points(const scene_value *v)
     return list;
 }
 
+static json_t *places(const scene_value *v)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < v->count; i++) {
+        json_array_append_new(list, numbers(v->places[i], v->comps));
+    }
+    return list;
+}
+
 static json_t *tables(const scene_value *v)
 {
     json_t *list = json_array();
@@ -123,6 +132,12 @@ static json_t *value_of(const scene_key *key, const scene_value *v)
         return place_of(&v->function);
     case TAKES_SHAPE:
         return json_pack("{s:o}", v->call->word->name, fields(v->call, json_object()));
+    case TAKES_CUT:
+        return json_pack("{s:o}", v->call->word->name, fields(v->call, json_object()));
+    case TAKES_RANGE:
+        return numbers(v->vector, 2);
+    case TAKES_PLACES:
+        return places(v);
     case TAKES_SHAPES:
         return shapes(v);
     case TAKES_POINTS:

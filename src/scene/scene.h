@@ -43,12 +43,25 @@ const scene_call *rp_scene_find_collider(const rp_scene *scene, const char *name
 // A body of particles and its number, which is that of its velocity field.
 typedef struct scene_body {
     const char *name;
-    int number;
+    int number; // of a body in pieces, that of the first
+    int pieces; // velocity fields from `number` on, where the name means all of them; else 0
+    const struct scene_fracture *fracture; // that breaks it, or NULL
 } scene_body;
+// A body that breaks.
+typedef struct scene_fracture {
+    const scene_call *call;
+    rp_cut *cut;
+    char (*name)[RP_NAME_SIZE]; // [pieces]
+} scene_fracture;
+void rp_scene_free_fractures(rp_scene *scene);
+// Cut the bodies that break; before they are numbered, after shapes are made.
+rp_result rp_scene_cut_bodies(rp_scene *scene);
 // Number the bodies in the order in which the scene names them first; refuse contacts of bodies
 // that nobody has, pairs that are named twice, and bodies that lie in each other. After shapes are
 // made.
 rp_result rp_scene_check_bodies(rp_scene *scene);
+// Does a contact name a body that is in pieces?
+bool rp_scene_names_all(const rp_scene *scene, const scene_call *contact);
 // NULL: there is none of this name.
 const scene_body *rp_scene_find_body(const rp_scene *scene, const char *name);
 

@@ -303,6 +303,50 @@ static const scene_key contact_keys[] = {
      .sentence = "Where three and more meet: all at once, or pair after pair as Wretborn prints it, for comparison."},
 };
 
+static const scene_key cut_keys[] = {
+    {"point", TAKES_VECTOR, "m", ANY, .sentence = "Any point of the cut."},
+    {"normal", TAKES_VECTOR, NULL, ANY, .sentence = "Across the cut, of any length but 0."},
+};
+static const scene_word cut_form = {"planes", WORD_FORM, KEYS(cut_keys)};
+
+static const scene_key planes_keys[] = {
+    {"list", TAKES_TABLES, .form = &cut_form, .sentence = "Up to 30 planes; each goes through the whole body."},
+};
+
+static const scene_key zigzag_keys[] = {
+    {"point", TAKES_VECTOR, "m", ANY, .sentence = "A point of the plane in the middle of the teeth, below the tip of one."},
+    {"normal", TAKES_VECTOR, NULL, ANY, .sentence = "Across that plane, of any length but 0."},
+    {"tooth", TAKES_NUMBER, "m", POSITIVE, .sentence = "How high a tooth is, from its foot to its tip. Its flanks stand at 45 degrees."},
+    {"along", TAKES_VECTOR, NULL, ANY, .sentence = "Where tooth follows tooth: any direction that is not the normal."},
+};
+
+static const scene_key voronoi_keys[] = {
+    {"count", TAKES_INTEGER, NULL, CLOSED(2, 4096), .absent = "as many as `points`", .not_with = "points",
+     .sentence = "How many pieces: so many sites are placed in the body by `seed`, well apart."},
+    {"points", TAKES_PLACES, "m", ANY, .absent = "placed by `count`", .not_with = "count",
+     .sentence = "The sites themselves."},
+    {"seed", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .otherwise = "0", .not_with = "points",
+     .sentence = "Another one gives other pieces."},
+};
+
+static const scene_key fracture_keys[] = {
+    {"body", TAKES_STRING, .sentence = "The body that breaks, as `particles.body` names it. Its pieces are bodies of their own, `NAME.1` and so on; "
+                 "in `contact`, the name of the body means all of them."},
+    {"by", TAKES_CUT | TAKES_SHAPE, .sentence = "What it is cut by: `plane`, `planes`, `zigzag`, `voronoi`, or a shape, whose inside is a piece."},
+    {"strength", TAKES_NUMBER | TAKES_RANGE, "Pa", POSITIVE,
+     .sentence = "Tension across a cut at which it opens; `{least, most}`: drawn evenly for each particle of glue. "
+                 "With `criterion = \"paper\"` a force in N."},
+    {"shear", TAKES_NUMBER, "Pa", POSITIVE, .absent = "`strength`",
+     .sentence = "Stress along a cut at which it opens. Where strengths are drawn, at the middle one; others follow in proportion."},
+    {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",
+     .sentence = "How much pressure across a cut adds to `shear`. What has opened rubs as `contact` says."},
+    {"open", TAKES_SHAPE, .absent = "glued all over", .sentence = "Where cuts are open from the start."},
+    {"criterion", TAKES_CHOICE, .choices = CHOICES("traction", "paper"), .otherwise = "\"traction\"",
+     .sentence = "By stress; or, for comparison, by the force between nodes as Wretborn (2017) has it, mended, which depends on `dx`."},
+    {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "half of `dx`", .sentence = "Between particles of glue, at most half of `dx`."},
+    {"seed", TAKES_INTEGER, NULL, CLOSED(0, 9007199254740992.0), .otherwise = "0", .sentence = "Of strengths that are drawn."},
+};
+
 static const scene_key collider_keys[] = {
     {"shape", TAKES_SHAPE, .sentence = "Solid inside, and best at least 4 `dx` thick: through less, sand on one side feels sand on the other. Let walls "
                  "reach into the floor, or grains slip through the joint."},
@@ -646,6 +690,28 @@ static const char probe_example[] =
     "probe { name = \"gate\", plane = { point = {0.25, 0, 0}, normal = {1, 0, 0} }, every = 0.005 }   -- how much runs to the right\n"
     "probe { name = \"grain\", particle = 100, every = 0.01 }\n" GROUND;
 
+#define SPONGE \
+    "local sponge = material.elastic { density = 300, young = 1e5, poisson = 0.2 }\n" \
+    "particles { material = sponge, body = \"sponge\", shape = box { min = {-0.2, 0, -0.1}, max = {0.2, 0.2, 0.1} } }\n" GROUND
+static const char fracture_example[] =
+    "scene { dx = 0.02, frames = 24 }\n" SPONGE
+    "fracture { body = \"sponge\", by = plane { point = {0, 0, 0}, normal = {1, 0.2, 0} }, strength = {400, 500} }\n"
+    "contact { friction = 0.4 }\n";
+static const char plane_example[] =
+    "scene { dx = 0.02, frames = 24 }\n" SPONGE
+    "fracture { body = \"sponge\", by = plane { point = {0, 0, 0}, normal = {1, 0, 0} }, strength = 400 }\n";
+static const char planes_example[] =
+    "scene { dx = 0.02, frames = 24 }\n" SPONGE
+    "fracture { body = \"sponge\", strength = 400, by = planes { list = {\n"
+    "    { point = {0, 0, 0}, normal = {1, 0, 0} }, { point = {0, 0.1, 0}, normal = {0.3, 1, 0} } } } }\n";
+static const char zigzag_example[] =
+    "scene { dx = 0.02, frames = 24 }\n" SPONGE
+    "fracture { body = \"sponge\", strength = 400,\n"
+    "    by = zigzag { point = {0, 0, 0}, normal = {1, 0, 0}, along = {0, 1, 0}, tooth = 0.05 } }\n";
+static const char voronoi_example[] =
+    "scene { dx = 0.02, frames = 24 }\n" SPONGE
+    "fracture { body = \"sponge\", by = voronoi { count = 8, seed = 1 }, strength = 400 }\n";
+
 static const scene_word fixed_words[] = {
     {"scene", WORD_ONCE, true, "scene", "What is simulated, how finely and for how long.",
      KEYS(scene_keys), scene_example},
@@ -660,6 +726,15 @@ static const scene_word fixed_words[] = {
     {"contact", WORD_MANY, false, "contacts",
      "How bodies touch that have a velocity of their own (`particles.body`). Without it they part and slide without friction.",
      KEYS(contact_keys), contact_example},
+    {"fracture", WORD_MANY, false, "fractures",
+     "A body that breaks: it is cut into pieces, and glue on the cuts holds them together until the stress across or along "
+     "a cut is too much for it. Only in method explicit.",
+     KEYS(fracture_keys), fracture_example},
+    {"plane", WORD_CUT, false, NULL, "A cut along a plane, for `fracture`.", KEYS(cut_keys), plane_example},
+    {"planes", WORD_CUT, false, NULL, "Cuts along several planes, for `fracture`.", KEYS(planes_keys), planes_example},
+    {"zigzag", WORD_CUT, false, NULL, "A cut along teeth, for `fracture`.", KEYS(zigzag_keys), zigzag_example},
+    {"voronoi", WORD_CUT, false, NULL, "Cuts into cells, each of all that is nearest to its site, for `fracture`.",
+     KEYS(voronoi_keys), voronoi_example},
     {"rigid", WORD_MANY, false, "rigids",
      "Something solid that has a mass and is moved by what it runs into: gravity, particles, colliders and other bodies. "
      "It is a collider, too, numbered after those that the scene calls so.",
@@ -725,7 +800,7 @@ static const scene_word fixed_words[] = {
 
 // Words that come from other lists: materials from the properties of their kinds, and the options
 // of methods as tables in `scene`. Made once, when somebody first asks.
-enum { WORDS_MOST = 64, KEYS_MOST = 512, FORMS_MOST = 32, PROPERTIES_MOST = 16 };
+enum { WORDS_MOST = 80, KEYS_MOST = 512, FORMS_MOST = 32, PROPERTIES_MOST = 16 };
 
 static scene_word words[WORDS_MOST];
 static scene_key keys[KEYS_MOST];
@@ -874,7 +949,9 @@ static void make_words(void)
             words[word_count++] = fixed_words[w];
         }
         for (int k = 0; k < RP_MATERIAL_KINDS && strcmp(fixed_words[w].name, "param") == 0; k++) {
-            add_material((rp_material_kind)k);
+            if (rp_material_info_of((rp_material_kind)k)->example != NULL) {
+                add_material((rp_material_kind)k);
+            }
         }
     }
 }
@@ -965,6 +1042,9 @@ void rp_scene_describe_takes(const scene_key *key, char *text, int size)
         {TAKES_POINTS, "a list of points"},
         {TAKES_TABLES, "a list of tables"},
         {TAKES_STRINGS, "a list of strings"},
+        {TAKES_CUT, "a cut"},
+        {TAKES_RANGE, "a list of two numbers"},
+        {TAKES_PLACES, "a list of points"},
     };
     line l = {text, size, 0};
     text[0] = '\0';

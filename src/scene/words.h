@@ -26,6 +26,9 @@ enum {
     TAKES_TABLES = 1 << 15,  // a list of tables, each as scene_key.form lists
     TAKES_STRINGS = 1 << 16, // a list of different strings, of which one will be chosen; where
                              // there are scene_key.choices, a list of any of these
+    TAKES_CUT = 1 << 17,     // a plane, a zigzag and so on, of a body that breaks
+    TAKES_RANGE = 1 << 18,   // two numbers, from the least to the largest
+    TAKES_PLACES = 1 << 19,  // a list of vectors
 };
 
 // Of a number, or of every number of a vector. Only finite numbers are in any range.
@@ -58,6 +61,7 @@ typedef enum scene_kind {
     WORD_MANY,     // adds something to the world
     WORD_MATERIAL, // makes a value
     WORD_SHAPE,    // makes a value
+    WORD_CUT,      // makes a value
     WORD_PARAM,    // param(name, default, note): keys by position
     WORD_FORM,     // not a word: the fields of a table inside one
 } scene_kind;

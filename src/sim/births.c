@@ -17,6 +17,12 @@ rp_result rp_world_check_target(const rp_world *world, const char *what, uint32_
                        "%s.material: want one that was added to this world, got %d", what,
                        material.index);
     }
+    if (world->material[material.index].kind == RP_GLUE) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "%s.material: want one with mass, got glue, which lies between two pieces; "
+                       "it comes by rp_world_add_glue()",
+                       what);
+    }
     if (field < 0 || field >= world->def.fields) {
         return rp_fail(RP_ERR_ARGUMENT, "%s.field: want 0 to %d, got %d", what,
                        world->def.fields - 1, field);

@@ -1,6 +1,7 @@
 // Shapes filled with particles.
 #include "base/hash.h"
 #include "base/result.h"
+#include "repose/fracture.h"
 #include "shape/sample.h"
 #include "sim/places.h"
 #include "sim/world.h"
@@ -194,6 +195,12 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
     if (def->shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want a shape, got NULL");
     }
+    const int pieces = def->cut != NULL ? rp_cut_pieces(def->cut) : 1;
+    if (def->field + pieces > world->def.fields) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "particles.cut: want fields for %d pieces from %d on, got %d fields", pieces,
+                       def->field, world->def.fields);
+    }
     if (def->sampling != RP_POISSON && def->sampling != RP_LATTICE) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.sampling: want RP_POISSON or RP_LATTICE, got %d",
                        (int)def->sampling);
@@ -273,6 +280,11 @@ static rp_result count_place(const filling *f)
     return f->count + f->carved <= INT32_MAX / 2 ? RP_OK : too_many(spacing_of(f->world, f->def));
 }
 
+static int field_at(const rp_particles_def *def, const double x[3])
+{
+    return def->field + (def->cut != NULL ? rp_cut_piece(def->cut, x) : 0);
+}
+
 // Counted instead of made; its velocity bounds the first step all the same, and may fail.
 static rp_result plan_place(void *context, const double x[3])
 {
@@ -286,7 +298,7 @@ static rp_result plan_place(void *context, const double x[3])
     f->count++;
     RP_TRY(velocity_at(f->world, f->def, x, v, gradient));
     rp_world_note_newborn(f->world, v, &gradient[0][0]);
-    return rp_plan_count(f->world, x, f->def->material, f->def->field);
+    return rp_plan_count(f->world, x, f->def->material, field_at(f->def, x));
 }
 
 static rp_result fill_place(void *context, const double x[3])
@@ -335,6 +347,26 @@ static rp_result check_room(const rp_world *world, const rp_particles_def *def)
     return 0.9 * count > INT32_MAX / 2 ? too_many(spacing_of(world, def)) : RP_OK;
 }
 
+// Particles that were just born go to the pieces that they lie in. Groups of all pieces, or none.
+static rp_result divide(rp_world *world, const rp_species *species, const rp_particles_def *def,
+                        double volume, rp_local count)
+{
+    const int pieces = rp_cut_pieces(def->cut);
+    rp_set *set = species->set;
+    uint16_t first, group;
+    RP_TRY(rp_world_add_groups(world, def->material, def->field, pieces, volume, &first));
+    rp_world_end_births(world, species, count, first);
+    for (rp_local i = set->inbox.count - count; i < set->inbox.count; i++) {
+        double x[3] = {0};
+        for (int a = 0; a < world->def.dimension; a++) {
+            x[a] = rp_set_birth_read(set, RP_COL_POSITION, i, a);
+        }
+        group = (uint16_t)(first + rp_cut_piece(def->cut, x));
+        rp_set_birth_value(set, RP_COL_GROUP, i, 0, group);
+    }
+    return RP_OK;
+}
+
 static rp_result fill_places(filling *f)
 {
     rp_world *world = f->world;
@@ -359,6 +391,8 @@ static rp_result fill_places(filling *f)
     if (world->def.plan) {
         rp_plan_commit(world, def->material, volume);
         world->next_id += (uint64_t)f->count;
+    } else if (def->cut != NULL) {
+        RP_TRY(divide(world, f->species, def, volume, f->count));
     } else {
         RP_TRY(rp_world_add_group(world, def->material, def->field, volume, &group));
         rp_world_end_births(world, f->species, f->count, group);

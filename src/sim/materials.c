@@ -197,3 +197,23 @@ rp_result rp_world_add_group(rp_world *world, rp_material material, int field, d
     *index = rp_world_put_group(world, species, &group);
     return RP_OK;
 }
+
+rp_result rp_world_add_groups(rp_world *world, rp_material material, int field, int fields,
+                              double volume, uint16_t *first)
+{
+    rp_species *species = rp_world_species_of(world, material);
+    if (all_groups(world) + fields > RP_GROUP_LIMIT) {
+        return rp_fail(RP_ERR_LIMIT, "a world holds at most %d groups of particles",
+                       RP_GROUP_LIMIT);
+    }
+    RP_TRY(rp_world_reserve_groups(world, species, species->set->groups + fields));
+    *first = (uint16_t)species->set->groups;
+    for (int i = 0; i < fields; i++) {
+        const rp_group group = {.material = material.index,
+                                .field = (uint16_t)(field + i),
+                                .volume = volume,
+                                .mass = world->material[material.index].density * volume};
+        rp_world_put_group(world, species, &group);
+    }
+    return RP_OK;
+}

@@ -255,6 +255,7 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
     RP_TRY(rp_world_begin_rigids(world, step));
     rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
+    RP_TRY(rp_world_break_glue(world, step));
     const double wanted = step->dt;
     rp_result result = world->solver->step(world->solver_state, step);
     result = result == RP_OK ? rp_world_end_rigids(world, step) : result;
@@ -272,6 +273,7 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
         book(&world->energy, &ledger, &before, &after);
     }
     if (result == RP_OK) {
+        rp_world_note_cracks(world, step->dt);
         world->newborn_speed = world->newborn_gradient = 0.0;
         world->stats.dt = step->dt;
         world->time.step++;
@@ -319,6 +321,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     rp_watch_step(world, &step, layers);
     rp_probes_step(world, step.dt);
     if (frame_ends) {
+        rp_world_clear_glue(world);
         world->time.frame++;
         world->time.part = 0.0;
     } else {

@@ -288,6 +288,7 @@ void rp_world_destroy(rp_world *world)
     rp_plan_free(world);
     rp_pairs_free(&world->pairs, a);
     rp_buffer_free(&world->pair_loads.list, a);
+    rp_buffer_free(&world->cracks, a);
     rp_buffer_free(&world->body_names, a);
     rp_scratch_free(&world->scratch);
     rp_delete(&given, world, sizeof *world);

@@ -91,6 +91,21 @@ typedef struct rp_probe {
     char name[RP_PROBE_NAME];
 } rp_probe;
 
+// What the state of a world has of glue.
+typedef struct rp_glue_state {
+    double slack;  // stress that could be added when it was looked at, before any breaks [Pa]
+    double loaded; // stress that was added since, at most [Pa]
+} rp_glue_state;
+
+// What broke between two pieces in a step, a row of cracks.csv.
+typedef struct rp_crack_row {
+    double time; // at the start of the step [s]
+    int32_t body[2];
+    int64_t glue;
+    double area;             // [m^2]
+    double kinetic, elastic; // that the world lost in that step [J]
+} rp_crack_row;
+
 struct rp_world {
     // described once
     rp_world_def def;
@@ -115,7 +130,8 @@ struct rp_world {
     rp_shape *sink[RP_SINK_LIMIT];
     int sinks;
     rp_domain domain;
-    rp_pairs pairs;       // how bodies touch
+    rp_pairs pairs;                            // how bodies touch
+    rp_glue_rule glue_rule[RP_MATERIAL_LIMIT]; // of materials that are glue
     rp_buffer body_names; // char[fields][RP_NAME_SIZE]; empty before the first name
     rp_probe probe[RP_PROBE_LIMIT];
     int probes;
@@ -143,6 +159,9 @@ struct rp_world {
     rp_pair_loads pair_loads;                  // of bodies of particles that touch
     rp_energy energy;                          // lost so far
     rp_watch watch;                            // on energy that nothing brought in
+    rp_glue_state glue;
+    rp_buffer cracks; // rp_crack_row, since somebody took them
+    rp_local crack_count;
     rp_registry registry;
 
     rp_scratch scratch;
@@ -170,6 +189,9 @@ uint16_t rp_world_put_group(rp_world *world, rp_species *species, const rp_group
 // The group of these particles: a new one, or an old one that is the same. All or nothing.
 rp_result rp_world_add_group(rp_world *world, rp_material material, int field, double volume,
                              uint16_t *index);
+// New groups of consecutive fields. All or nothing.
+rp_result rp_world_add_groups(rp_world *world, rp_material material, int field, int fields,
+                              double volume, uint16_t *first);
 
 // What a particle is born with; the rest is neutral.
 typedef struct rp_birth {
@@ -211,6 +233,12 @@ void rp_world_note_rigids(rp_world *world, bool frame_ends);
 void rp_world_hold_rigids(rp_world *world, bool hold);
 // The longest step that they allow [s].
 double rp_world_rigid_limit(const rp_world *world);
+
+// Let glue break before a step, if it may; then, once the step is done, note what that took.
+rp_result rp_world_break_glue(rp_world *world, rp_step *step);
+void rp_world_note_cracks(rp_world *world, double dt);
+// Take out glue that broke, at the end of a frame.
+void rp_world_clear_glue(rp_world *world);
 
 // Let emitters pour what is due at the start of a step.
 rp_result rp_world_pour(rp_world *world);

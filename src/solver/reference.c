@@ -33,6 +33,9 @@ static void write_materials(FILE *out)
     write_head(out, "material");
     for (int k = 0; k < RP_MATERIAL_KINDS; k++) {
         const rp_material_info *info = rp_material_info_of((rp_material_kind)k);
+        if (info->example == NULL) {
+            continue; // none that scenes name
+        }
         fprintf(out, "| `material.%s` |", info->name);
         for (int m = 0; m < rp_methods(); m++) {
             const rp_method_info *method = rp_method_at(m);

@@ -614,7 +614,7 @@ static void words_of_other_tools_are_understood(void)
         {START "material.wxyzabcdefg {}",
          "unknown name 'material.wxyzabcdefg'; known are material.sand, material.elastic"},
         {START "collider { shape = plane { point = {0,0,0}, normal = {0,1,0} } }",
-         "test.lua:2: unknown name 'plane'; did you mean 'half_space'?"},
+         "test.lua:2: collider.shape: want a shape, got a cut; did you mean half_space { ... }?"},
         {START "cube {}", "unknown name 'cube'; did you mean 'box'?"},
         {START "wxyzabcdefg {}", "unknown name 'wxyzabcdefg'; known are scene, param, particles"},
         {START "translate(" BALL ", {0, 1, 0})",

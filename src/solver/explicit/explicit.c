@@ -107,6 +107,8 @@ typedef struct loops {
     rp_drive *drive;   // [node page]: what that comes to; NULL where there is no field
     rp_touches touches;
     rp_meetings meetings; // of bodies of particles, where they have velocities of their own
+    int glued;            // the species of glue; -1: there is none
+    rp_glue glue;
     rp_rigids rigids;
     double (*forced)[3]; // [node page][node]: velocities before contact; NULL: nobody asks
     rp_ledger *ledger;   // [node page]; NULL: nobody asks
@@ -374,6 +376,12 @@ static rp_result get_ready(explicit_state *s, loops *l)
                                  step->threads, step->scratch));
         RP_TRY(rp_pair_loads_reserve(step->pair_loads, step->grid->allocator, l->meetings.count));
     }
+    l->glued = step->pairs != NULL ? rp_glue_find(step->species, step->species_count) : -1;
+    if (l->glued >= 0) {
+        RP_TRY(rp_glue_begin(&l->glue, step->grid, &step->set[l->glued], rp_least_node_mass(step),
+                             step->threads, step->scratch));
+        l->meetings.glue = &l->glue;
+    }
     RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,
                           step->dt, step->grid, step->threads, step->scratch));
     RP_TRY(rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
@@ -511,7 +519,11 @@ static rp_result explicit_step(void *state, rp_step *step)
 
     double speed2 = 0.0, gradient2 = 0.0;
     for (int i = 0; i < step->species_count; i++) {
-        RP_TRY(move_species(&l, i, &speed2, &gradient2));
+        if (i == l.glued) {
+            rp_set_travelled(&step->set[i], rp_glue_move(&l.glue, step->dt, step->threads));
+        } else {
+            RP_TRY(move_species(&l, i, &speed2, &gradient2));
+        }
     }
     if (step->ledger != NULL) {
         step->ledger->rubbed = rubbed;

@@ -1,0 +1,86 @@
+// Glue between the pieces of a body, docs/theory.md, section 23.
+//
+// Pieces are bodies, each with a velocity of its own. Glue is a species of particles without mass
+// that lie on the cuts between them: a particle of glue knows the two pieces that it holds (the
+// field of its page, and its partner), where the cut points, and what it withstands. In a step
+//   - glue that the stress around it overcomes breaks,
+//   - nodes near glue that holds are merged: the pieces that it holds move there as one,
+//   - all other nodes are left to contact between bodies (collide/meeting.h),
+//   - glue moves and turns with what it holds.
+// Pieces that hang together over a third are merged as well, so any number may meet at a node. Glue
+// that broke has a strength of 0 and waits to be taken out.
+#pragma once
+
+#include "base/memory.h"
+#include "core/species.h"
+#include "model/law.h"
+#include "repose/fracture.h"
+
+// What glue of a material withstands besides its strength.
+typedef struct rp_glue_rule {
+    rp_criterion criterion;
+    double shear, friction;
+} rp_glue_rule;
+
+// The species of glue; -1: there is none.
+int rp_glue_find(const rp_species *species, int count);
+
+// ---- breaking ----
+
+// What broke between two pieces in a step.
+typedef struct rp_crack {
+    int32_t body[2];
+    double area; // [m^2]
+    int64_t glue;
+} rp_crack;
+
+typedef struct rp_glue_job {
+    rp_species *species;
+    int species_count, glue;
+    const rp_grid *grid;
+    const rp_glue_rule *rule;  // [material]
+    const rp_law *const *laws; // in double, of the world's dimension
+    int parameters;            // of a row of group_doubles
+    int threads;
+    rp_scratch *scratch;
+} rp_glue_job;
+
+// Let glue break that the stress of the particles around it overcomes, as they are before a step.
+// @param[out] crack [most] what broke, by pairs in ascending order; from the scratch
+// @param[out] slack stress that may be added anywhere before any more can break [Pa]
+rp_result rp_glue_break(const rp_glue_job *job, rp_crack **crack, int *cracks, double *slack);
+
+// ---- holding ----
+
+// Of a step.
+typedef struct rp_glue {
+    const rp_grid *grid;
+    rp_set *set;            // of glue
+    double least;           // mass of a node that counts [kg]
+    struct glue_room *room; // [thread]
+} rp_glue;
+
+// Memory for the nodes that glue holds.
+rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, double least, int threads,
+                        rp_scratch *scratch);
+// See which nodes of a block glue holds. @return false: none
+bool rp_glue_bind(const rp_glue *g, rp_local block, int thread);
+// Merge what is held there, of nodes that two or more pages have mass at: all of it gets the common
+// velocity. Nodes where nothing is left apart are taken out of `shared`.
+// @param mask [page of the block]: nodes that it has mass at
+void rp_glue_merge(const rp_glue *g, rp_local block, int thread, uint64_t (*mask)[4],
+                   uint64_t shared[4]);
+// Which of the pages at a node move as one? For the block that was bound last.
+// @param here [pages] numbers among the pages of the block
+// @param[out] unit [pages] numbers from 0 on, in the order of pages. @return how many units
+int rp_glue_units(const rp_glue *g, rp_local block, int thread, int node, const int *here,
+                  int pages, int *unit);
+
+// ---- moving ----
+
+// Let glue go along with what it holds, for dt [s], once velocities are known.
+// @return the largest displacement along any axis [cells]
+double rp_glue_move(const rp_glue *g, double dt, int threads);
+
+// Take out what broke. @return how many
+int64_t rp_glue_clear(rp_set *set);
