@@ -72,7 +72,7 @@ test-page: deps-page ## the page of repose view in Chromium; screenshots are lef
 check-all: deps deps-page ## every preset with every test
 	@$(start)
 	@$(call step,layers,tools/layers --check)
-	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,ctest --preset $(p));) true
+	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,$(if $(filter release,$(p)),REPOSE_LONG_TESTS=1) ctest --preset $(p));) true
 	@$(call sweep,50 kills and 20 stops,tests/tools/test_resume.py build/release/bin/repose --kills 50 --stops 20)
 	@$(call sweep,failing calls,tests/tools/test_faults.py build/release/bin/repose build/release/tests/tools/failing-calls.so)
 	@$(call sweep,closed descriptors,tests/tools/test_robust.py build/release/bin/repose Descriptors)
@@ -80,7 +80,6 @@ check-all: deps deps-page ## every preset with every test
 	@$(call sweep,mesh fuzz,tests/fuzz/run mesh 60)
 	@$(call sweep,thin colliders,REPOSE_SWEEP=all build/release/tests/physics/test_thin)
 	@$(call step,tutorials,tests/tools/test_tutorials.py build/release/bin/repose)
-	@$(call sweep,tall stacks,REPOSE_LONG_TESTS=1 build/release/tests/physics/test_rigid_bodies)
 	@$(call finish,presets)
 
 bench: deps-build ## time steps of many sizes; ARGS= goes to repose bench, such as ARGS=--quick

@@ -278,7 +278,7 @@ static void a_column_collapses_as_in_the_papers_program(void)
     "scene { method = 'nonsmooth', dimension = dim, dx = 0.02, fps = 30, frames = 10,\n"           \
     "    precision = precision, nonsmooth = { stress = stress } }\n"                               \
     "particles { material = material.sand {}, per_cell = 4,\n"                                     \
-    "    shape = box { min = {-0.3, 0.2, -0.1}, max = {0.3, 0.5, 0.1} } }\n"                       \
+    "    shape = box { min = {-0.3, 0.2, -0.06}, max = {0.3, 0.4, 0.06} } }\n"                       \
     "collider { shape = half_space { point = {0, 0, 0}, normal = {0.2, 1, 0} },\n"                 \
     "    contact = 'separate', friction = 0.4 }\n"                                                 \
     "collider { shape = sphere { center = {0, 0.1, 0}, radius = 0.1 }, contact = 'sticky' }\n"     \

@@ -106,10 +106,10 @@ static void sand_rests_on_a_slope(void)
         const char *turned, *contact;
         double dx;
     } slopes[] = {{2, "true", "separate", 0.01},
+                  {3, "true", "separate", 0.02},
                   {2, "true", "sticky", 0.01},
-                  {2, "false", "separate", 0.01},
-                  {3, "true", "separate", 0.02}};
-    for (size_t i = 0; i < sizeof slopes / sizeof slopes[0]; i++) {
+                  {2, "false", "separate", 0.01}};
+    for (int i = 0; i < (check_long() ? 4 : 2); i++) {
         char text[4096];
         snprintf(text, sizeof text, SLOPE, slopes[i].dim, slopes[i].turned, slopes[i].contact,
                  slopes[i].dx);
@@ -246,8 +246,8 @@ static void a_bucket_turned_over_keeps_its_sand(void)
         const char *contact;
         double dx;
     } buckets[] = {
-        {2, "separate", 0.02}, {2, "slip", 0.02}, {2, "sticky", 0.02}, {3, "separate", 0.04}};
-    for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++) {
+        {2, "separate", 0.02}, {3, "separate", 0.04}, {2, "slip", 0.02}, {2, "sticky", 0.02}};
+    for (int i = 0; i < (check_long() ? 4 : 2); i++) {
         char text[2048];
         snprintf(text, sizeof text, BUCKET, buckets[i].dim, buckets[i].contact, buckets[i].dx);
         run r = start(text);

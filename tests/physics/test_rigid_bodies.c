@@ -270,7 +270,7 @@ static void bricks_stand_on_each_other(void)
                                     {0.3, 0.0, 0.5, 0.5},
                                     {0.05, 0.002, 0.3, 0.5},
                                     {0.1, 0.0, 0.0, 0.1}};
-    const bool all = getenv("REPOSE_LONG_TESTS") != NULL;
+    const bool all = check_long();
     const int bricks = all ? 10 : 4;
     for (int k = 0; k < 5; k++) {
         const double fallen = towers[k].height * bricks;

@@ -85,12 +85,12 @@ static void a_piston_feels_snow_harden(void)
         rp_precision precision;
         double dx;
     } way[] = {
-        {2, RP_SINGLE, 0.02}, {2, RP_DOUBLE, 0.02}, {2, RP_SINGLE, 0.01}, {3, RP_SINGLE, 0.025}};
+        {2, RP_DOUBLE, 0.02}, {3, RP_SINGLE, 0.025}, {2, RP_SINGLE, 0.02}, {2, RP_SINGLE, 0.01}};
     const rp_material_def def = rp_default_material_def(RP_SNOW);
     const double c = def.critical_compression;
     const double along =
         def.young * (1.0 - def.poisson) / ((1.0 + def.poisson) * (1.0 - 2.0 * def.poisson));
-    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+    for (int i = 0; i < (check_long() ? 4 : 2); i++) {
         rp_world *world = make_press(way[i].dim, way[i].precision, way[i].dx);
         CHECK(world != NULL);
         double before = 0.0;

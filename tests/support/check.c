@@ -132,6 +132,8 @@ int check_rounds(int often)
 #endif
 }
 
+bool check_long(void) { return getenv("REPOSE_LONG_TESTS") != NULL; }
+
 int check_failures(void)
 {
     pthread_mutex_lock(&mutex);

@@ -103,6 +103,10 @@ const char *check_last_assert(void);
 // but look for other mistakes than those of numbers (REPOSE_COVER). At least 1.
 int check_rounds(int often);
 
+// Whether REPOSE_LONG_TESTS is set, as by `make check-all`: cases and rounds that take long and
+// seldom find what the others do not are for then.
+bool check_long(void);
+
 // Failures of the running test so far.
 int check_failures(void);
 

@@ -477,7 +477,7 @@ class Movies(Pictures):
         self.assertIn("2 of 3 pictures are there already", said)
 
     def test_a_signal_ends_a_movie(self):
-        args = "render", "solid", "--movie", "--size", "96x64", "--samples", "512", "--threads", "1", "-o", "early.mp4"
+        args = "render", "solid", "--movie", "--size", "96x64", "--samples", "160", "--threads", "1", "-o", "early.mp4"
         process = self.start(*args)
         self.wait_for("early.frames", "frame.000000.png")
         said = self.stopped(process, signal.SIGTERM)

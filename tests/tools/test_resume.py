@@ -24,7 +24,7 @@ import time
 # with another, a mesh. Particles cross pages and are sorted; states in mid-frame too.
 SCENE = """
 -- in 2D the file gives the title, also when the run is resumed from its own copy
-scene { title = %(dimension)d == 3 and "Slump" or nil, dimension = %(dimension)d, dx = 0.02, fps = 60, frames = 8, precision = "%(precision)s" }
+scene { title = %(dimension)d == 3 and "Slump" or nil, dimension = %(dimension)d, dx = 0.025, fps = 60, frames = 8, precision = "%(precision)s" }
 local sand, rubber = material.sand {}, material.elastic { young = 1e5 }
 particles { material = sand, shape = box { min = {0, 0.02, 0}, max = {%(width)g, 0.5, 0.2} }, velocity = {0.7, 0, 0} }
 particles { material = rubber, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.12 }, velocity = {-2, -3, 0.5} }

@@ -14,7 +14,7 @@ enum {
     LEAST_SORTS = 1
 }; // a sanitizer looks at memory; bits are for fast builds
 #else
-enum { STEPS = 500, LOOK = 50, LEAST_SORTS = 4 };
+enum { STEPS = 250, LOOK = 50, LEAST_SORTS = 2 };
 #endif
 
 typedef struct variant {
