@@ -102,6 +102,10 @@ RP_API rp_result rp_world_remove(rp_world *world, const uint64_t *ids, int64_t c
 
 /// A source that pours particles in layers one spacing thick. The layer is the cut of the shape
 /// with the plane through the middle of its bounds, across the velocity.
+///
+/// A mouth that moves pours grain by grain: each leaves where the mouth is at its own moment, with
+/// the velocity of the mouth there besides that of the emitter, which turns with it. How much it
+/// pours does not depend on how it moves.
 typedef struct rp_emitter_def {
     rp_material material;
     const rp_shape *shape;
@@ -111,6 +115,8 @@ typedef struct rp_emitter_def {
     double start, stop; ///< pours from one to the other [s]; stop may be infinite
     double spacing;     ///< of particles [m]; 0: two along each axis of a grid cell
     int field;
+    rp_pose_of_time motion; ///< of the mouth; NULL: it does not move by itself
+    int parent; ///< collider, of a rigid body or not, that the mouth goes along with; -1: none
     const char *name; ///< for messages; copied; NULL: by its number
     uint32_t cookie;
 } rp_emitter_def;

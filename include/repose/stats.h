@@ -21,8 +21,8 @@ typedef struct rp_stats {
     double time;         ///< [s]
     double dt;           ///< of the last step [s]
     /// What bounded it: "speed", "elastic" or another limit of the method, "collider" (a moving one
-    /// may cross `cfl` cells where particles are), "dt_max", "frame" (the whole frame is one step),
-    /// "none" before the first
+    /// may cross `cfl` cells where particles are), "emitter" (so may a mouth that moves and pours),
+    /// "dt_max", "frame" (the whole frame is one step), "none" before the first
     char limiter[RP_LIMIT_NAME];
     int64_t particles;       ///< alive
     int64_t born, removed;   ///< since the start, initial ones included in born
@@ -58,9 +58,8 @@ typedef struct rp_totals {
 RP_API void rp_world_totals(const rp_world *world, rp_totals *out);
 
 /// Where energy has gone since the start [J], in a world with rp_world_def.energy. With the totals,
-/// kinetic + affine + elastic + potential falls by the sum of the others. Energy that particles
-/// bring along or take away, and work of colliders that move, are not told apart: the latter is in
-/// `contact`, with its sign.
+/// kinetic + affine + elastic + potential less `brought` falls by the sum of the others. Work of
+/// colliders that move is in `contact`, with its sign.
 typedef struct rp_energy {
     double affine;   ///< now: kinetic energy of what APIC carries besides the velocity
     double plastic;  ///< lost in the return mapping
@@ -68,6 +67,9 @@ typedef struct rp_energy {
     double friction; ///< lost on colliders, along it
     double transfer; ///< lost between particles and grid
     double stepping; ///< lost by finite steps (or, where negative, gained)
+    /// came between steps: with what emitters pour, less what goes in sinks and over the border,
+    /// and by gravity that changes
+    double brought;
 } rp_energy;
 RP_API void rp_world_energy(const rp_world *world, rp_energy *out);
 

@@ -24,6 +24,11 @@ typedef struct rp_collider {
 // Take the poses at the start and the end of a step from the motions of all colliders, in order.
 // Free ones stay as they are.
 rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, double dt);
+// Where one of them is at a moment, as its motion and those of its parents say. Not of free ones.
+rp_result rp_colliders_place(const rp_collider *collider, int index, double t, rp_placing *out);
+// A pose that a motion gives, checked; `who` stands in messages.
+rp_result rp_motion_place(const rp_pose_of_time *motion, const char *who, const char *name,
+                          double t, rp_placing *out);
 // To its surface where it is at the start of the step, negative inside [m].
 double rp_collider_distance(const rp_collider *collider, const double x[3]);
 // The same, with the way out.

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-static rp_result pose_at(const rp_collider *c, double t, rp_placing *out)
+rp_result rp_motion_place(const rp_pose_of_time *motion, const char *who, const char *name,
+                          double t, rp_placing *out)
 {
     rp_pose pose = {.rotation = {0.0, 0.0, 0.0, 1.0}};
-    if (c->motion.call != NULL) {
-        RP_TRY(c->motion.call(c->motion.context, t, &pose));
+    if (motion->call != NULL) {
+        RP_TRY(motion->call(motion->context, t, &pose));
     }
     double length2 = 0.0;
     bool finite = true;
@@ -18,10 +19,26 @@ static rp_result pose_at(const rp_collider *c, double t, rp_placing *out)
         finite = finite && (i == 3 || isfinite(pose.position[i]));
     }
     if (!finite || !(length2 > 0.0 && isfinite(length2))) {
-        return rp_fail(RP_ERR_ARGUMENT, "the motion of collider '%s' gave no pose at t = %g s",
-                       c->name, t);
+        return rp_fail(RP_ERR_ARGUMENT, "the motion of %s '%s' gave no pose at t = %g s", who, name,
+                       t);
     }
     *out = rp_placing_of(&pose);
+    return RP_OK;
+}
+
+static rp_result pose_at(const rp_collider *c, double t, rp_placing *out)
+{
+    return rp_motion_place(&c->motion, "collider", c->name, t, out);
+}
+
+rp_result rp_colliders_place(const rp_collider *collider, int index, double t, rp_placing *out)
+{
+    RP_TRY(pose_at(&collider[index], t, out));
+    for (int i = collider[index].parent; i >= 0; i = collider[i].parent) {
+        rp_placing parent;
+        RP_TRY(pose_at(&collider[i], t, &parent));
+        rp_placing_go_along(&parent, out);
+    }
     return RP_OK;
 }
 

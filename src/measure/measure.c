@@ -686,7 +686,7 @@ static const measurement measurements[] = {
      .sentence = "Kinetic, elastic and potential energy and their sum; and, of a run with "
                  "`output { energy = true }`, what went where since the start.",
      .columns = "kinetic_J elastic_J potential_J total_J affine_J plastic_J contact_J friction_J "
-                "transfer_J stepping_J",
+                "transfer_J stepping_J brought_J",
      .table = measure_energy},
     {.name = "stats",
      .sentence = "What else stats.csv knows.",

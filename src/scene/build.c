@@ -302,6 +302,8 @@ static rp_result add_emitter(rp_world *world, const rp_scene *scene, const scene
     def.stop = number_or(r, "stop", INFINITY);
     def.spacing = number_or(r, "spacing", 0.0);
     def.field = rp_scene_find_body(scene, rp_call_text(r, "body"))->number;
+    def.motion = rp_scene_motion(r);
+    def.parent = solid_number(scene, rp_call_text(r, "attach"));
     def.name = rp_call_text(r, "name");
     return rp_world_add_emitter(world, &def);
 }
@@ -463,7 +465,8 @@ static int turn_of(const rp_scene *scene, const scene_call *r)
         const scene_value *bodies = rp_call_value(r, "bodies");
         return bodies->kind == 0 || rp_scene_names_all(scene, r) ? 0 : 4;
     }
-    return strcmp(r->word->name, "particles") == 0 ? 3 : joint ? 2 : rigid;
+    const bool emitter = strcmp(r->word->name, "emitter") == 0;
+    return strcmp(r->word->name, "particles") == 0 ? 3 : joint || emitter ? 2 : rigid;
 }
 
 rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, rp_world **out)
@@ -487,7 +490,8 @@ rp_result rp_scene_create_world(rp_scene *scene, const rp_scene_world_def *def, 
     rp_result result = rp_world_create(&w, &world);
     result = result == RP_OK ? name_bodies(world, scene) : result;
     // particles last: what they are made of and what they must not lie in comes first; rigid bodies
-    // after colliders, so that these are numbered as the scene says them, and joints after both
+    // after colliders, so that these are numbered as the scene says them, and what is joined or
+    // attached to them after both
     for (int turn = 0; turn < 6; turn++) {
         for (const scene_call *r = scene->first; result == RP_OK && r != NULL; r = r->next) {
             if (turn_of(scene, r) == turn) {

@@ -304,7 +304,14 @@ static rp_result check_emitter(rp_scene *scene, scene_call *r)
         return rp_call_fail(scene, r, "stop", "want > start, which is %g s, got %g", start,
                             rp_call_number(r, "stop"));
     }
-    return check_spacing(scene, r);
+    const char *parent = rp_call_text(r, "attach");
+    if (parent != NULL && rp_scene_find_solid(scene, parent, NULL) == NULL) {
+        return rp_call_fail(scene, r, "attach",
+                            "want the name of a collider or a rigid body, got '%s'", parent);
+    }
+    rp_result result = check_turning(scene, r, "spin", rp_call_value(r, "spin"));
+    result = result == RP_OK ? check_key_frames(scene, r) : result;
+    return result == RP_OK ? check_spacing(scene, r) : result;
 }
 
 static rp_result check_probe(rp_scene *scene, scene_call *r)

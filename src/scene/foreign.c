@@ -131,6 +131,8 @@ static const scene_foreign foreign[] = {
     {"emitter", "begin from t0 starttime", "start", NULL},
     {"emitter", "until end t1 endtime stoptime duration", "stop", NULL},
     {"emitter", "amount total", "volume", NULL},
+    {"emitter", "animation pose transform path", "motion", "motion = function(t) return { position = {0, 0, 0} } end"},
+    {"emitter", "parent follow attached", "attach", NULL},
     {"any", "geometry geom region object", "shape", NULL},
     {"any", "mat", "material", NULL},
     {"any", "colour rgb", "color", NULL},

@@ -1,4 +1,5 @@
-// How colliders move when no function says so: evenly, or from key frame to key frame.
+// How colliders and the mouths of emitters move when no function says so: evenly, or from key frame
+// to key frame.
 #include "scene/scene.h"
 
 #include <math.h>
@@ -9,10 +10,17 @@
 // Even motion
 // -------------------------------------------------------------------------------------------------------
 
+// How fast it goes evenly; what an emitter calls velocity is that of its grains.
+static const double *even_velocity(const scene_call *r)
+{
+    const bool emitter = strcmp(r->word->name, "emitter") == 0;
+    return rp_call_vector(r, emitter ? "mouth_velocity" : "velocity");
+}
+
 static rp_result even_pose(void *context, double t, rp_pose *out)
 {
     const scene_call *r = context;
-    const double *velocity = rp_call_vector(r, "velocity");
+    const double *velocity = even_velocity(r);
     const scene_value *spin = rp_call_value(r, "spin");
     for (int a = 0; a < 3; a++) {
         out->position[a] = velocity[a] * t;
@@ -41,10 +49,10 @@ static rp_result even_pose(void *context, double t, rp_pose *out)
     return RP_OK;
 }
 
-static bool moves_evenly(const scene_call *collider)
+static bool moves_evenly(const scene_call *r)
 {
-    const double *v = rp_call_vector(collider, "velocity");
-    return v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0 || rp_call_value(collider, "spin")->kind != 0;
+    const double *v = even_velocity(r);
+    return v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0 || rp_call_value(r, "spin")->kind != 0;
 }
 
 // Key frames
@@ -143,14 +151,14 @@ static rp_result key_frame_pose(void *context, double t, rp_pose *out)
     return RP_OK;
 }
 
-rp_pose_of_time rp_scene_motion(const scene_call *collider)
+rp_pose_of_time rp_scene_motion(const scene_call *r)
 {
-    if (rp_call_value(collider, "motion")->kind != 0) {
-        return rp_scene_pose_of_time(collider, "motion");
+    if (rp_call_value(r, "motion")->kind != 0) {
+        return rp_scene_pose_of_time(r, "motion");
     }
-    const bool keyed = rp_call_value(collider, "keys")->kind != 0;
+    const bool keyed = rp_call_value(r, "keys")->kind != 0;
     return (rp_pose_of_time){keyed                    ? key_frame_pose
-                             : moves_evenly(collider) ? even_pose
+                             : moves_evenly(r) ? even_pose
                                                       : NULL,
-                             (void *)(uintptr_t)collider};
+                             (void *)(uintptr_t)r};
 }

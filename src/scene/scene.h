@@ -22,7 +22,7 @@ rp_vector_field rp_scene_vector_field(const scene_call *call, const char *key);
 rp_pose_of_time rp_scene_pose_of_time(const scene_call *call, const char *key);
 // How a collider moves, by whatever it said: a function, key frames, velocity and spin; no call
 // when it stands still.
-rp_pose_of_time rp_scene_motion(const scene_call *collider);
+rp_pose_of_time rp_scene_motion(const scene_call *r);
 
 // Where on a grid from `min` to `max` a function of (x, z), in 2D of x, is asked for heights.
 typedef struct scene_samples {

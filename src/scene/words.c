@@ -434,7 +434,8 @@ static const scene_key emitter_keys[] = {
     {"material", TAKES_MATERIAL, .sentence = "What it pours."},
     {"shape", TAKES_SHAPE,
      .sentence = "The mouth: layers have the cross-section of its middle, across the velocity."},
-    {"velocity", TAKES_VECTOR, "m/s", ANY, .sentence = "With which layers leave; not 0."},
+    {"velocity", TAKES_VECTOR, "m/s", ANY,
+     .sentence = "With which layers leave; not 0. It turns with a mouth that turns, and what the mouth moves with comes on top."},
     {"rate", TAKES_NUMBER, "kg/s", POSITIVE, .absent = "as much as the velocity brings",
      .sentence = "How much it pours; more than the velocity can bring is refused. In 2D per metre."},
     {"volume", TAKES_NUMBER, "m^3", POSITIVE, .absent = "without end", .sentence = "How much in all, to the nearest layer."},
@@ -443,6 +444,19 @@ static const scene_key emitter_keys[] = {
     {"spacing", TAKES_NUMBER, "m", POSITIVE, .absent = "half a `dx`",
      .sentence = "Distance between particles, and between layers at full rate."},
     {"body", TAKES_STRING, .otherwise = "\"rest\"", .sentence = "Name of the body that it adds to, as of `particles`."},
+    {"attach", TAKES_STRING, .absent = "to nothing",
+     .sentence = "Name of a collider or rigid body that the mouth goes along with; `shape` is where it is at the start, and "
+                 "motion of its own is within that one's frame."},
+    {"motion", TAKES_FUNCTION, .form = &pose_form, .arguments = "t", .absent = "stays where it is",
+     .sentence = "Gives the pose of the mouth at a time in seconds."},
+    {"mouth_velocity", TAKES_VECTOR, "m/s", ANY, .otherwise = "{0, 0, 0}", .not_with = "motion",
+     .sentence = "The mouth moves evenly, instead of `motion`."},
+    {"spin", TAKES_TABLE, .form = &spin_form, .absent = "does not turn", .not_with = "motion",
+     .sentence = "The mouth turns evenly, instead of `motion`; the centre goes along with `mouth_velocity`."},
+    {"keys", TAKES_TABLES, .form = &key_frame_form, .absent = "none", .not_with = "motion mouth_velocity spin",
+     .sentence = "Key frames of the mouth, as of a collider."},
+    {"between", TAKES_CHOICE, .choices = CHOICES("smooth", "linear"), .otherwise = "\"smooth\"",
+     .sentence = "How it goes from one of its `keys` to the next."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages; at most 63 bytes."},
 };
 
@@ -651,6 +665,15 @@ static const char emitter_example[] =
     "emitter {\n"
     "    material = material.sand {}, shape = sphere { center = {0, 0.6, 0}, radius = 0.05 },\n"
     "    velocity = {0, -1, 0}, rate = 10, stop = 2,   -- a spout that builds a pile\n"
+    "}\n"
+    "emitter {   -- one that goes round, and draws a ring\n"
+    "    material = material.sand {}, shape = sphere { center = {0.3, 0.4, 0}, radius = 0.03 },\n"
+    "    velocity = {0, -0.5, 0}, rate = 1, spin = { axis = {0, 1, 0}, rate = 180 },\n"
+    "}\n"
+    "rigid { name = \"can\", shape = box { min = {-0.6, 0, -0.1}, max = {-0.4, 0.2, 0.1} }, density = 2000 }\n"
+    "emitter {   -- and one in the side of a can, wherever that goes\n"
+    "    material = material.sand {}, shape = sphere { center = {-0.34, 0.1, 0}, radius = 0.03 },\n"
+    "    velocity = {1, 0, 0}, rate = 1, attach = \"can\",\n"
     "}\n" GROUND;
 
 static const char contact_example[] =

@@ -110,14 +110,15 @@ void rp_world_end_births(rp_world *world, const rp_species *species, rp_local co
 }
 
 rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, double volume,
-                              const double (*position)[3], const double velocity[3], rp_local count)
+                              const double (*position)[3], const double (*velocity)[3],
+                              rp_local count)
 {
     const rp_species *species = rp_world_species_of(world, material);
     uint16_t group;
     RP_TRY(rp_set_reserve_births(species->set, 0, count));
     RP_TRY(rp_world_add_group(world, material, field, volume, &group));
     for (rp_local i = 0; i < count; i++) {
-        rp_world_put_birth(world, species, i, &(rp_birth){.x = position[i], .v = velocity});
+        rp_world_put_birth(world, species, i, &(rp_birth){.x = position[i], .v = velocity[i]});
     }
     rp_world_end_births(world, species, count, group);
     return RP_OK;

@@ -456,12 +456,13 @@ static rp_result look_at_particles(const view *v)
     tell_fates(&filled, "the particles at the start");
     for (int i = 0; i < world->emitters; i++) {
         const rp_emitter *e = &world->emitter[i];
-        const double(*site)[3] = e->site.data;
         const int32_t step = e->sites / LOOKS + 1;
         fates poured = {0};
         char who[RP_NAME_SIZE + 32];
         for (int32_t k = 0; k < e->sites; k += step) {
-            add_fate(&poured, fate_of(v, site[k], down, falls), site[k], 1.0);
+            double site[3];
+            RP_TRY(rp_emitter_site(world, e, k, e->start, site));
+            add_fate(&poured, fate_of(v, site, down, falls), site, 1.0);
         }
         snprintf(who, sizeof who, "what emitter '%s' pours", e->name);
         tell_fates(&poured, who);
@@ -646,9 +647,12 @@ static region everything(const rp_world *world)
         }
     }
     for (int i = 0; i < world->emitters; i++) {
-        const double(*site)[3] = world->emitter[i].site.data;
-        for (int k = 0; k < world->emitter[i].sites; k++) {
-            include(&all, site[k], 8.0 * world->def.dx);
+        for (int32_t k = 0; k < world->emitter[i].sites; k++) {
+            double site[3];
+            if (rp_emitter_site(world, &world->emitter[i], k, world->emitter[i].start, site) ==
+                RP_OK) {
+                include(&all, site, 8.0 * world->def.dx);
+            }
         }
     }
     for (int i = 0; i < world->colliders; i++) {

@@ -458,8 +458,6 @@ double rp_world_affine(const rp_world *world)
     return sum;
 }
 
-void rp_world_energy(const rp_world *world, rp_energy *out) { *out = world->energy; }
-
 void rp_world_totals(const rp_world *world, rp_totals *out)
 {
     enum { NUMBERS = sizeof(rp_totals) / sizeof(double) };

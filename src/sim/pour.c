@@ -14,7 +14,7 @@
 
 rp_emitter_def rp_default_emitter_def(void)
 {
-    return (rp_emitter_def){.stop = INFINITY, .cookie = RP_DEF_COOKIE};
+    return (rp_emitter_def){.stop = INFINITY, .parent = -1, .cookie = RP_DEF_COOKIE};
 }
 
 static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
@@ -55,9 +55,46 @@ static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
     if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter.spacing: want > 0 m, got %g", def->spacing);
     }
+    if (def->parent < -1 || def->parent >= world->colliders) {
+        return rp_fail(RP_ERR_ARGUMENT, "emitter.parent: want a collider, 0 to %d, or -1, got %d",
+                       world->colliders - 1, def->parent);
+    }
     RP_TRY(rp_world_check_spacing(world, "emitter.spacing",
                                   def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx, 1e-6));
     return RP_OK;
+}
+
+// Sites in an order that looks like none: what leaves one after the other is not side by side.
+static rp_result shuffle_sites(const rp_world *world, rp_emitter *e)
+{
+    RP_TRY(rp_buffer_reserve(&e->order, &world->allocator, (size_t)e->sites * sizeof(int32_t), 0,
+                             "the order of grains of an emitter"));
+    int32_t *order = e->order.data;
+    for (int32_t i = 0; i < e->sites; i++) {
+        const uint64_t draw =
+            rp_hash(world->def.seed, (uint64_t)i, RP_FOR_LAYER, (uint64_t)world->emitters);
+        const int32_t j = (int32_t)(draw % (uint64_t)(i + 1));
+        order[i] = order[j];
+        order[j] = i;
+    }
+    return RP_OK;
+}
+
+// Does it go along with what may move, or by itself?
+static rp_result make_movable(const rp_world *world, const rp_emitter_def *def, rp_emitter *e)
+{
+    e->motion = def->motion;
+    e->parent = def->parent;
+    e->moves = def->motion.call != NULL || (def->parent >= 0 && world->collider[def->parent].moves);
+    if (def->parent >= 0) {
+        e->from = world->collider[def->parent].begin;
+    }
+    for (int i = 0; i < world->rigids && def->parent >= 0; i++) {
+        if (world->rigid[i].collider == def->parent) {
+            memcpy(e->about, world->motion[i].pose.position, sizeof e->about);
+        }
+    }
+    return e->moves ? shuffle_sites(world, e) : RP_OK;
 }
 
 // Two directions that span the layer with the first one, which is the way out.
@@ -176,6 +213,15 @@ static rp_result make_emitter(const rp_world *world, const rp_emitter_def *def, 
         e->interval = interval;
     }
     e->layers_most = def->volume > 0.0 ? fmax(1.0, round(def->volume / layer)) : INFINITY;
+    const rp_result result = make_movable(world, def, e);
+    if (result != RP_OK) {
+        rp_buffer_free(&e->site, &world->allocator);
+        return result;
+    }
+    if (e->moves) { // grain by grain
+        e->interval /= e->sites;
+        e->layers_most = def->volume > 0.0 ? fmax(1.0, round(def->volume / e->volume)) : INFINITY;
+    }
     return RP_OK;
 }
 
@@ -203,7 +249,7 @@ int64_t rp_world_poured_by(const rp_world *world, double time)
         const rp_emitter *e = &world->emitter[i];
         // layers are due at start, start + interval and so on, before stop
         const double layers = ceil((fmin(time, e->stop) - e->start) / e->interval);
-        poured += fmin(fmax(layers, 0.0), e->layers_most) * e->sites;
+        poured += fmin(fmax(layers, 0.0), e->layers_most) * (e->moves ? 1 : e->sites);
     }
     return poured < 9e18 ? (int64_t)poured : INT64_MAX;
 }
@@ -235,7 +281,8 @@ static rp_result pour_layer(rp_world *world, int emitter, double since)
         shift[k] = e->spacing * (rp_unit(draw) - 0.5);
     }
     double(*x)[3] = rp_scratch_get(&world->scratch, (size_t)e->sites * sizeof *x, "a layer");
-    if (x == NULL) {
+    double(*v)[3] = rp_scratch_get(&world->scratch, (size_t)e->sites * sizeof *v, "a layer");
+    if (x == NULL || v == NULL) {
         return RP_ERR_MEMORY;
     }
     for (int32_t i = 0; i < e->sites; i++) {
@@ -248,8 +295,9 @@ static rp_result pour_layer(rp_world *world, int emitter, double since)
         for (int a = 0; a < dim; a++) {
             x[i][a] += 0.5 * e->spacing * u[a] + (since + e->interval * u[3]) * e->velocity[a];
         }
+        memcpy(v[i], e->velocity, sizeof v[i]);
     }
-    return rp_world_give_birth(world, e->material, e->field, e->volume, x, e->velocity, e->sites);
+    return rp_world_give_birth(world, e->material, e->field, e->volume, x, v, e->sites);
 }
 
 rp_result rp_world_pour(rp_world *world)
@@ -257,7 +305,7 @@ rp_result rp_world_pour(rp_world *world)
     const double now = rp_world_time(world);
     for (int i = 0; i < world->emitters; i++) {
         const rp_emitter *e = &world->emitter[i];
-        for (;;) {
+        while (!e->moves) {
             const double due = e->start + world->layers[i] * e->interval;
             if (due > now || due >= e->stop || world->layers[i] >= e->layers_most) {
                 break;
@@ -322,7 +370,9 @@ void rp_world_look_at_mouths(rp_world *world)
         mouth m = {.looks = e->sites < MOUTH_LOOKS ? e->sites : MOUTH_LOOKS};
         for (int i = 0; i < m.looks; i++) {
             const int64_t site = (int64_t)i * e->sites / m.looks;
-            memcpy(m.x[i], ((const double(*)[3])e->site.data)[site], sizeof m.x[i]);
+            if (rp_emitter_site(world, e, (int32_t)site, now, m.x[i]) != RP_OK) {
+                return; // the next step says why
+            }
         }
         for (int s = 0; s < world->species_count; s++) {
             const rp_set *set = &world->set[s];
@@ -387,6 +437,7 @@ void rp_pour_free(rp_world *world)
 {
     for (int i = 0; i < world->emitters; i++) {
         rp_buffer_free(&world->emitter[i].site, &world->allocator);
+        rp_buffer_free(&world->emitter[i].order, &world->allocator);
         rp_shape_release(world->emitter[i].shape);
     }
     for (int i = 0; i < world->sinks; i++) {

@@ -274,7 +274,7 @@ static const char STATS_HEADER[] =
     "momentum_y_kg_m_s,momentum_z_kg_m_s,kinetic_J,elastic_J,potential_J,max_speed_m_s,pages,"
     "sorts";
 static const char ENERGY_HEADER[] =
-    ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J";
+    ",affine_J,plastic_J,contact_J,friction_J,transfer_J,stepping_J,brought_J";
 
 enum { LINE_MOST = 2048, LINES_MOST = 1 << 20 }; // bytes of a line, of lines that wait
 
@@ -347,7 +347,8 @@ static rp_result stats_line(const go *g, const rp_stats *s, const rp_totals *t, 
     if (g->def->world->def.energy) {
         rp_energy e;
         rp_world_energy(g->def->world, &e);
-        const double lost[] = {e.affine, e.plastic, e.contact, e.friction, e.transfer, e.stepping};
+        const double lost[] = {e.affine,   e.plastic,  e.contact, e.friction,
+                               e.transfer, e.stepping, e.brought};
         at = put_numbers(at, lost, sizeof lost / sizeof lost[0]);
     }
     at = put_numbers(at, s->extra, s->extras);

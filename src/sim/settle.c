@@ -162,6 +162,7 @@ static rp_result settle_in_mode(rp_world *world, double seconds)
         RP_TRY(sorts ? rp_world_drain(world) : RP_OK);
     }
     damp(world, 0.0);
+    world->funds = NAN;                       // what damping took is in no account
     rp_pair_loads_forget(&world->pair_loads); // of time that does not count
     return RP_OK;
 }

@@ -79,9 +79,12 @@ static bounds scene_bounds(const rp_world *world)
     bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     grow_by_particles(&b, world);
     for (int i = 0; i < world->emitters; i++) {
-        const double(*site)[3] = world->emitter[i].site.data;
         for (int32_t k = 0; k < world->emitter[i].sites; k++) {
-            grow(&b, site[k]);
+            double site[3];
+            if (rp_emitter_site(world, &world->emitter[i], k, world->emitter[i].start, site) ==
+                RP_OK) {
+                grow(&b, site);
+            }
         }
     }
     for (int i = 0; i < world->colliders; i++) {

@@ -108,6 +108,11 @@ rp_result rp_world_choose_dt(rp_world *world, rp_step *step, double *steps)
         limited_by(world, "body");
     }
     least = fmin(least, left);
+    bool mouth = false;
+    RP_TRY(rp_world_bound_by_mouths(world, floor, &least, &mouth));
+    if (mouth) {
+        limited_by(world, "emitter");
+    }
     RP_TRY(bound_by_colliders(world, floor, &least));
     if (least >= left && world->time.part == 0.0) {
         limited_by(world, "frame");
@@ -216,16 +221,29 @@ typedef struct funds {
     double kinetic, elastic, potential;
 } funds;
 
-static funds count_funds(rp_world *world, const double gravity[3])
+static funds count_funds(const rp_world *world, const double gravity[3], double *affine)
 {
     rp_totals t;
     rp_world_totals(world, &t);
-    world->energy.affine = rp_world_affine(world);
-    funds f = {.kinetic = t.kinetic + world->energy.affine, .elastic = t.elastic};
+    *affine = rp_world_affine(world);
+    funds f = {.kinetic = t.kinetic + *affine, .elastic = t.elastic};
     for (int a = 0; a < 3; a++) {
         f.potential -= t.mass * gravity[a] * t.center[a];
     }
     return f;
+}
+
+static double all_funds(const funds *f) { return f->kinetic + f->elastic + f->potential; }
+
+void rp_world_energy(const rp_world *world, rp_energy *out)
+{
+    double gravity[3];
+    *out = world->energy;
+    if (world->def.energy && isfinite(world->funds) &&
+        rp_world_gravity(world, gravity) == RP_OK) { // what has come since the last step
+        const funds now = count_funds(world, gravity, &out->affine);
+        out->brought += all_funds(&now) - world->funds;
+    }
 }
 
 // docs/theory.md (41) to (44)
@@ -246,7 +264,9 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
     rp_ledger ledger = {0};
     funds before = {0};
     if (world->def.energy) {
-        before = count_funds(world, step->gravity);
+        before = count_funds(world, step->gravity, &world->energy.affine);
+        world->energy.brought += isfinite(world->funds) ? all_funds(&before) - world->funds : 0.0;
+        world->funds = all_funds(&before); // which a step that fails has not changed
         step->ledger = &ledger;
     }
     for (int i = 0; i < world->colliders; i++) {
@@ -269,7 +289,8 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
                        (long long)world->time.step, step->dt, world->stats.limiter);
     }
     if (result == RP_OK && world->def.energy) {
-        const funds after = count_funds(world, step->gravity);
+        const funds after = count_funds(world, step->gravity, &world->energy.affine);
+        world->funds = all_funds(&after);
         book(&world->energy, &ledger, &before, &after);
     }
     if (result == RP_OK) {
@@ -295,11 +316,16 @@ rp_result rp_world_check_dt(rp_world *world, double dt)
 // All of a step's arithmetic, so that none of it runs in the host's float mode.
 static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
 {
-    double layers[RP_EMITTER_LIMIT];
+    double layers[RP_EMITTER_LIMIT], gravity[3];
     memcpy(layers, world->layers, sizeof layers);
+    RP_TRY(rp_agree(world->comm, rp_world_gravity(world, gravity), NULL, 0));
+    if (world->def.energy && !isfinite(world->funds)) { // before anything comes
+        const funds f = count_funds(world, gravity, &world->energy.affine);
+        world->funds = all_funds(&f);
+    }
     RP_TRY(rp_agree(world->comm, rp_world_pour(world), NULL, 0));
     rp_step step = rp_world_make_step(world);
-    RP_TRY(rp_agree(world->comm, rp_world_gravity(world, step.gravity), NULL, 0));
+    memcpy(step.gravity, gravity, sizeof step.gravity);
     double steps;
     RP_TRY(rp_world_choose_dt(world, &step, &steps));
     RP_TRY(rp_world_check_dt(world, step.dt));
@@ -313,6 +339,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
     rp_result rest = step.dt < wanted ? rp_colliders_move(world->collider, world->colliders,
                                                           rp_world_time(world), step.dt)
                                       : RP_OK;
+    rp_world_note_mouths(world);
     const bool frame_ends = steps == 1.0 && step.dt == wanted;
     const bool settle = frame_ends || rp_world_wants_sort(world);
     rest = rest == RP_OK ? rp_world_push_out(world, settle) : rest;
@@ -328,6 +355,7 @@ static __attribute__((noinline)) rp_result step_in_mode(rp_world *world)
         world->time.part += step.dt * world->def.fps;
     }
     RP_TRY(rest);
+    RP_TRY(rp_agree(world->comm, rp_world_pour_moving(world, step.dt, step.gravity), NULL, 0));
     return settle ? rp_world_drain(world) : RP_OK;
 }
 

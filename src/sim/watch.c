@@ -25,17 +25,24 @@ void rp_watch_begin(rp_world *world, const rp_totals *totals)
     start_frame(world, totals);
 }
 
-static void count_births(rp_world *world, const double *layers)
+void rp_watch_births(rp_world *world, double mass, const double velocity[3])
 {
     rp_watch *w = &world->watch;
+    w->mass += mass;
+    for (int a = 0; a < 3; a++) {
+        w->momentum[a] += mass * velocity[a];
+        w->work += 0.5 * mass * velocity[a] * velocity[a];
+    }
+}
+
+static void count_births(rp_world *world, const double *layers)
+{
     for (int i = 0; i < world->emitters; i++) {
         const rp_emitter *e = &world->emitter[i];
         const double grains = (world->layers[i] - layers[i]) * e->sites;
-        const double mass = grains * e->volume * world->material[e->material.index].density;
-        w->mass += mass;
-        for (int a = 0; a < 3; a++) {
-            w->momentum[a] += mass * e->velocity[a];
-            w->work += 0.5 * mass * e->velocity[a] * e->velocity[a];
+        if (!e->moves) { // mouths that move count their own
+            rp_watch_births(world, grains * e->volume * world->material[e->material.index].density,
+                            e->velocity);
         }
     }
 }

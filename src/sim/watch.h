@@ -33,6 +33,8 @@ void rp_watch_begin(rp_world *world, const rp_totals *totals);
 // After each step.
 // @param layers that emitters had poured before it
 void rp_watch_step(rp_world *world, const rp_step *step, const double *layers);
+// What came with a velocity.
+void rp_watch_births(rp_world *world, double mass, const double velocity[3]);
 // At the end of a frame. Warns once; past the limit the world has failed.
 // @param limit of rp_run_def.energy_limit
 rp_result rp_watch_frame(rp_world *world, const rp_totals *totals, double limit);

@@ -213,6 +213,7 @@ static void register_state(rp_world *world)
     }
     if (world->def.energy) {
         rp_registry_add(r, "world/energy", &world->energy, sizeof world->energy);
+        rp_registry_add(r, "world/funds", &world->funds, sizeof world->funds);
     }
     rp_registry_add(r, "world/watch", &world->watch, sizeof world->watch);
     rp_registry_add(r, "stats/sorts", &stats->sorts, sizeof stats->sorts);
@@ -233,6 +234,7 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
         return RP_ERR_MEMORY;
     }
     world->def = *def;
+    world->funds = NAN;
     world->given = *a;
     world->allocator = def->memory > 0 ? rp_limited_allocator(&world->limited, a, def->memory) : *a;
     a = &world->allocator;

@@ -78,6 +78,13 @@ typedef struct rp_emitter {
     double side[2][3]; // unit vectors that span the layer; in 2D the second is 0
     rp_shape *shape;   // a reference of its own
     char name[RP_NAME_SIZE];
+    // of a mouth that moves
+    bool moves;
+    rp_pose_of_time motion;
+    int parent;      // the collider that it goes along with, or -1
+    double about[3]; // where the parent was when all was described, if it is a rigid body
+    rp_placing from; // where the parent is at the start of the step
+    rp_buffer order; // int32_t[sites]: in which order grains leave
 } rp_emitter;
 
 typedef struct rp_domain {
@@ -150,7 +157,7 @@ struct rp_world {
     uint64_t next_id;
     int fillings; // shapes filled so far; not saved: it only finds places again
     double newborn_speed, newborn_gradient;
-    double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter
+    double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter; grains of one that moves
     double buried[RP_EMITTER_LIMIT]; // 1: it was said of its mouth
     double passed[RP_PROBE_LIMIT];   // through the plane of each probe [kg]
     rp_load load[RP_COLLIDER_LIMIT];
@@ -162,6 +169,7 @@ struct rp_world {
     rp_glue_state glue;
     rp_buffer cracks; // rp_crack_row, since somebody took them
     rp_local crack_count;
+    double funds; // energy of particles at the end of the last step [J]; NAN: not known
     rp_registry registry;
 
     rp_scratch scratch;
@@ -215,7 +223,7 @@ void rp_world_end_births(rp_world *world, const rp_species *species, rp_local co
                          uint16_t group);
 // `count` particles of one volume, at rest in every column but these.
 rp_result rp_world_give_birth(rp_world *world, rp_material material, int field, double volume,
-                              const double (*position)[3], const double velocity[3],
+                              const double (*position)[3], const double (*velocity)[3],
                               rp_local count);
 
 // Where all colliders are at the start and at the end of a step of dt; free ones as if nothing
@@ -244,6 +252,18 @@ void rp_world_clear_glue(rp_world *world);
 rp_result rp_world_pour(rp_world *world);
 // Say it, once, of each emitter that pours into what lies before it. At the ends of frames.
 void rp_world_look_at_mouths(rp_world *world);
+// Keep where their parents are at the start of the step, which what comes after it may change.
+void rp_world_note_mouths(rp_world *world);
+// Let those whose mouths move pour what became due in a step of dt that has just ended.
+// @param gravity in that step
+rp_result rp_world_pour_moving(rp_world *world, double dt, const double gravity[3]);
+// A mouth may not leap while it pours, nor grains appear far from it: makes a step shorter, but not
+// shorter than `floor`.
+// @param[out] bounded has it?
+rp_result rp_world_bound_by_mouths(rp_world *world, double floor, double *least, bool *bounded);
+// Where a site of an emitter's mouth is at time t; with a rigid body, where the body is now.
+rp_result rp_emitter_site(const rp_world *world, const rp_emitter *e, int32_t site, double t,
+                          double out[3]);
 // Remove what is in sinks, see to what has left the domain.
 rp_result rp_world_drain(rp_world *world);
 void rp_pour_free(rp_world *world);

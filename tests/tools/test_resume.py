@@ -44,6 +44,7 @@ particles { material = water, shape = box { min = {0.9, 0.02, 0}, max = {1.1, 0.
 particles { material = material.cam_clay { preconsolidation = 2e3 }, shape = sphere { center = {0.9, 0.4, 0.1}, radius = 0.06 }, velocity = {0, -3, 0} }
 particles { material = material.tracer {}, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.06 } }
 emitter { material = water, shape = sphere { center = {1, 0.5, 0.1}, radius = 0.04 }, velocity = {0, -2, 0}, start = 0.02, stop = 0.09 }
+emitter { material = sand, shape = sphere { center = {0, 0.7, 0.1}, radius = 0.04 }, velocity = {1, 0, 0}, rate = 5, attach = "hand" }   -- its mouth goes along
 probe { name = "front", plane = { point = {0.35, 0, 0}, normal = {1, 0.2, 0} } }
 probe { name = "pool", point = {1, 0.1, 0.1}, every = 0.002 }
 probe { name = "grain", particle = 200, every = 0.0037 }

@@ -376,6 +376,9 @@ static void what_is_hardly_meant_is_doubted(void)
     "collider { shape = mesh { file = '" PROJECT_SOURCE_DIR                                        \
     "/scenes/obstacles/meshes/rock.obj'" more " } }\n"
 #define FACING(n) "collider { shape = half_space { point = {0,0,0}, normal = {" n "} } }\n"
+#define MOUTH                                                                                      \
+    "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "     \
+    "velocity = {0,-1,0}, "
 #define JOINT                                                                                      \
     "rigid { name = 'one', density = 1, shape = sphere { center = {0,0,0}, radius = 1 } } "        \
     "joint { a = 'one', at = {0,0,0}, "
@@ -837,6 +840,19 @@ static void mistakes_are_named_with_their_line(void)
          "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
          "velocity = {0,-1,0}, spacing = 1e-7 }",
          "emitter.spacing: want at least 0.00625 m, which is 4096 particles in a cell, got 1e-07"},
+        {START MOUTH "attach = 'nobody' }",
+         "emitter.attach: want the name of a collider or a rigid body, got 'nobody'"},
+        {START MOUTH "spin = { axis = {0,0,0}, rate = 1 } }", "emitter.spin: want an axis"},
+        {START MOUTH "keys = {{ time = 1 }} }", "emitter.keys: want two or more, got 1"},
+        {START MOUTH "between = 'linear' }", "emitter.between: want none without keys"},
+        {START MOUTH "mouth_velocity = {1,0,0}, motion = function(t) return {} end }",
+         "emitter: want mouth_velocity or motion, got both"},
+        {"scene { dx = 0.1, frames = 1, dimension = 2 }\n" MOUTH
+         "spin = { axis = {0,1,0}, rate = 1 } }",
+         "emitter.spin: want the axis {0, 0, 1} in 2D, got {0, 1, 0}"},
+        {"scene { dx = 0.1, frames = 1, dimension = 2 }\n" MOUTH
+         "motion = function(t) return { rotation = { axis = {1,0,0}, angle = 9 } } end }",
+         "rotation.axis: want {0, 0, 1} in 2D, got {1, 0, 0}"},
         {START "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, "
                "radius = 1 }, spacing = 0.006 }",
          "particles.spacing: want at least 0.00625 m"},
