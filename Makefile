@@ -173,8 +173,8 @@ define step
 		echo "$(call red,$(1) FAILED) (all of it: $$log)"; exit 1; \
 	fi
 endef
-# $(call sweep,name,command): a step that also shows the last line in which it counted something
-sweep = $(call step,$(1),$(2)); grep -aE '^([0-9]+|Done) ' "build/log/$(subst $() ,-,$(1)).log" | tail -n 1 | sed 's/^/    /'
+# $(call sweep,name,command): a step that also shows the last lines in which it counted something
+sweep = $(call step,$(1),$(2)); grep -aE '^([0-9]+|Done) ' "build/log/$(subst $() ,-,$(1)).log" | tail -n 2 | sed 's/^/    /'
 build_step = $(call step,$(1): build,cmake --preset $(1) >/dev/null && cmake --build --preset $(1) -j $(JOBS) --target $(2) -- --quiet)
 
 # Tests write and sync thousands of small files: into memory, where there is room for 4 GB of them

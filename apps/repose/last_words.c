@@ -7,11 +7,15 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -142,9 +146,12 @@ static code whose(uintptr_t address, uintptr_t stack)
 
 // ---- what is said ----
 
+static const char ENDED[] = " could not go on and ended the process";
+static const char WAITS[] = " could not go on: it waits for itself";
+
 static void put(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
 
-static void tell(const code *who)
+static void tell(const code *who, const char *what)
 {
     const char *name = library(who->name);
     put("repose: ");
@@ -154,29 +161,38 @@ static void tell(const code *who)
         put(who->name);
         put(")");
     }
-    put(" could not go on and ended the process; most likely there was no memory left. Files that "
-        "are "
-        "whole stay so, and a run goes on with --resume\n");
+    put(what);
+    put("; most likely there was no memory left. Files that are whole stay so, and a run goes on "
+        "with --resume\n");
 }
 
 // ---- how it ends ----
 
+// What a thread was doing when a signal came.
+static void place_of(const void *context, uintptr_t *code_address, uintptr_t *stack)
+{
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    *code_address = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+    *stack = (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    *code_address = at->uc_mcontext.pc;
+    *stack = at->uc_mcontext.sp;
+#else
+    *code_address = 0;
+    *stack = (uintptr_t)&at;
+#endif
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     (void)info;
-    const ucontext_t *at = context;
-#if defined(__x86_64__)
-    const uintptr_t code_address = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
-    const uintptr_t stack = (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-    const uintptr_t code_address = at->uc_mcontext.pc, stack = at->uc_mcontext.sp;
-#else
-    const uintptr_t code_address = 0, stack = (uintptr_t)&at;
-#endif
+    uintptr_t code_address, stack;
+    place_of(context, &code_address, &stack);
     if (!atomic_exchange(&spared, true)) {
         const code who = whose(code_address, stack);
         if (!who.ours) {
-            tell(&who);
+            tell(&who, ENDED);
             _exit(EXIT_FILE);
         }
         put("repose: this is a bug in Repose, please report it with what led here\n");
@@ -190,7 +206,7 @@ static void on_exit_of_others(void)
         const int here = 0;
         const code who = whose(0, (uintptr_t)&here);
         if (!who.ours) {
-            tell(&who);
+            tell(&who, ENDED);
             _exit(EXIT_FILE);
         }
     }
@@ -201,7 +217,7 @@ static void *allocate_json(size_t size)
 {
     void *memory = malloc(size);
     if (memory == NULL && !atomic_exchange(&spared, true)) {
-        tell(&(code){.name = "libjansson"});
+        tell(&(code){.name = "libjansson"}, ENDED);
         _exit(EXIT_FILE);
     }
     return memory;
@@ -222,6 +238,73 @@ void last_words_prepare(void)
     }
     atexit(on_exit_of_others);
     json_set_alloc_funcs(allocate_json, free);
+}
+
+// ---- libraries that wait for ever ----
+
+static pthread_t watched;
+
+static void on_standstill(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    uintptr_t code_address, stack;
+    place_of(context, &code_address, &stack);
+    const code who = whose(code_address, stack);
+    const char *name = library(who.name);
+    if (name != NULL && (strcmp(name, "TBB") == 0 || strcmp(name, "Embree") == 0) &&
+        !atomic_exchange(&spared, true)) {
+        tell(&who, WAITS);
+        _exit(EXIT_FILE);
+    }
+}
+
+// Does the main thread wait for a lock, or the like?
+static bool main_waits(void)
+{
+    char path[64], text[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)getpid());
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return got > 0 && strtol(text, NULL, 10) == SYS_futex;
+}
+
+static void *watch(void *unused)
+{
+    enum { STILL = 15, AGAIN = 5 }; // [s]
+    double last = 0.0;
+    for (int still = 0;;) {
+        struct timespec now;
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        const double used = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+        still = used - last < 0.002 ? still + 1 : 0; // what looking takes is less
+        last = used;
+        if (still >= STILL && main_waits()) {
+            pthread_kill(watched, SIGUSR2);
+            still = STILL - AGAIN;
+        }
+    }
+    return unused;
+}
+
+void last_words_watch(void)
+{
+    const struct sigaction action = {.sa_sigaction = on_standstill,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigset_t all, before;
+    pthread_t thread;
+    watched = pthread_self();
+    sigaction(SIGUSR2, &action, NULL);
+    // signals are for others
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, watch, NULL) == 0) {
+        pthread_detach(thread);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void last_words_spare(void) { atomic_store(&spared, true); }

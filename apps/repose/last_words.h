@@ -7,3 +7,7 @@
 // To be called first in main(), and last.
 void last_words_prepare(void);
 void last_words_spare(void);
+// From now on, notice when a library waits for itself for ever in the calling thread, as TBB does
+// below Embree where it found no memory for its threads: nothing computes for a quarter of a
+// minute, and its code waits for a lock. By the main thread.
+void last_words_watch(void);

@@ -1,6 +1,7 @@
 // repose render: pictures of a run.
 #include "commands.h"
 #include "host.h"
+#include "last_words.h"
 #include "progress.h"
 #include "runs.h"
 #include "say.h"
@@ -284,6 +285,7 @@ static int render_main(const args *a)
     rp_render *render;
     def.stop = signal_stops;
     signals_catch();
+    last_words_watch();
     const rp_result result = rp_render_open(a->operand[0], &def, &render);
     if (result != RP_OK) {
         return say_error(result, false);
