@@ -177,6 +177,17 @@ static rp_result check_key_frames(rp_scene *scene, scene_call *r)
     return RP_OK;
 }
 
+// Of a collider, or of the mouth of an emitter.
+static rp_result check_motion(rp_scene *scene, scene_call *r)
+{
+    if (rp_call_value(r, "pivot")->given && rp_call_value(r, "motion")->kind == 0 &&
+        rp_call_value(r, "keys")->kind == 0 && rp_call_value(r, "spin")->kind == 0) {
+        return rp_call_fail(scene, r, "pivot", "want none without motion, keys or spin, got one");
+    }
+    const rp_result result = check_turning(scene, r, "spin", rp_call_value(r, "spin"));
+    return result == RP_OK ? check_key_frames(scene, r) : result;
+}
+
 static rp_result check_collider(rp_scene *scene, scene_call *r)
 {
     const bool sticky = rp_call_choice(r, "contact") == RP_STICKY;
@@ -185,8 +196,7 @@ static rp_result check_collider(rp_scene *scene, scene_call *r)
                             "want none with sticky contact, where nothing slides, got %g",
                             rp_call_number(r, "friction"));
     }
-    rp_result result = check_turning(scene, r, "spin", rp_call_value(r, "spin"));
-    result = result == RP_OK ? check_key_frames(scene, r) : result;
+    rp_result result = check_motion(scene, r);
     if (result != RP_OK) {
         return result;
     }
@@ -309,8 +319,7 @@ static rp_result check_emitter(rp_scene *scene, scene_call *r)
         return rp_call_fail(scene, r, "attach",
                             "want the name of a collider or a rigid body, got '%s'", parent);
     }
-    rp_result result = check_turning(scene, r, "spin", rp_call_value(r, "spin"));
-    result = result == RP_OK ? check_key_frames(scene, r) : result;
+    rp_result result = check_motion(scene, r);
     return result == RP_OK ? check_spacing(scene, r) : result;
 }
 

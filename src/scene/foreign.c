@@ -100,6 +100,7 @@ static const scene_foreign foreign[] = {
     {"collider", "animation pose transform path", "motion", "motion = function(t) return { position = {0, 0, 0} } end"},
     {"collider", "keyframes animationkeys", "keys", NULL},
     {"collider", "angularvelocity omega", "spin", NULL},
+    {"collider", "origin center centre rotationcenter anchor hinge", "pivot", "what motion, keys and spin turn about"},
     {"collider", "parent attachto", "attach", NULL},
     {"collider", "visible hidden appearance opacity", "look", NULL},
     {"collider", "interpolation ease easing", "between", NULL},

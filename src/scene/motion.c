@@ -29,7 +29,8 @@ static rp_result even_pose(void *context, double t, rp_pose *out)
         return RP_OK;
     }
     const double *axis = rp_call_vector(spin->call, "axis");
-    const double *center = rp_call_vector(spin->call, "center");
+    const bool own = rp_call_value(spin->call, "center")->kind != 0;
+    const double *center = own ? rp_call_vector(spin->call, "center") : rp_call_vector(r, "pivot");
     const double angle = DEGREE * rp_call_number(spin->call, "rate") * t;
     const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
     double n[3], along = 0.0;
@@ -151,14 +152,59 @@ static rp_result key_frame_pose(void *context, double t, rp_pose *out)
     return RP_OK;
 }
 
+// About the pivot
+// --------------------------------------------------------------------------------------------------------
+
+// Turned by a quaternion of any length but 0.
+static void turn(const double q[4], const double x[3], double out[3])
+{
+    const double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    double cross[3];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        cross[a] = q[b] * x[c] - q[c] * x[b] + q[3] * x[a];
+    }
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        out[a] = x[a] + 2.0 / square * (q[b] * cross[c] - q[c] * cross[b]);
+    }
+}
+
+// What a function or key frames say, with the pivot in the place of the origin.
+static rp_result pivoted_pose(void *context, double t, rp_pose *out)
+{
+    const scene_call *r = context;
+    const double *pivot = rp_call_vector(r, "pivot");
+    double turned[3];
+    if (rp_call_value(r, "motion")->kind != 0) {
+        const rp_pose_of_time motion = rp_scene_pose_of_time(r, "motion");
+        const rp_result result = motion.call(motion.context, t, out);
+        if (result != RP_OK) {
+            return result;
+        }
+    } else {
+        key_frame_pose(context, t, out);
+    }
+    turn(out->rotation, pivot, turned);
+    for (int a = 0; a < 3; a++) {
+        out->position[a] += pivot[a] - turned[a];
+    }
+    return RP_OK;
+}
+
 rp_pose_of_time rp_scene_motion(const scene_call *r)
 {
-    if (rp_call_value(r, "motion")->kind != 0) {
+    const bool scripted = rp_call_value(r, "motion")->kind != 0;
+    const bool keyed = rp_call_value(r, "keys")->kind != 0;
+    const double *pivot = rp_call_vector(r, "pivot");
+    if ((scripted || keyed) && (pivot[0] != 0.0 || pivot[1] != 0.0 || pivot[2] != 0.0)) {
+        return (rp_pose_of_time){pivoted_pose, (void *)(uintptr_t)r};
+    }
+    if (scripted) {
         return rp_scene_pose_of_time(r, "motion");
     }
-    const bool keyed = rp_call_value(r, "keys")->kind != 0;
-    return (rp_pose_of_time){keyed                    ? key_frame_pose
+    return (rp_pose_of_time){keyed             ? key_frame_pose
                              : moves_evenly(r) ? even_pose
-                                                      : NULL,
+                                               : NULL,
                              (void *)(uintptr_t)r};
 }

@@ -37,7 +37,7 @@ static const scene_key pose_keys[] = {
     {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
      .sentence = "How far the shape is from where it was described."},
     {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
-     .sentence = "How it is turned about the origin, before it is moved."},
+     .sentence = "How it is turned about the origin, or the `pivot`, before it is moved."},
 };
 static const scene_word pose_form = {"pose", WORD_FORM, KEYS(pose_keys)};
 
@@ -45,7 +45,7 @@ static const scene_key spin_keys[] = {
     {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
      .sentence = "Of any length but 0; in 2D only the default makes sense."},
     {"rate", TAKES_NUMBER, "degrees/s", ANY, .sentence = "Counter-clockwise when the axis points at you."},
-    {"center", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "A point that the axis goes through."},
+    {"center", TAKES_VECTOR, "m", ANY, .absent = "the `pivot`", .sentence = "A point that the axis goes through."},
 };
 static const scene_word spin_form = {"spin", WORD_FORM, KEYS(spin_keys)};
 
@@ -54,7 +54,7 @@ static const scene_key key_frame_keys[] = {
     {"position", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
      .sentence = "How far the shape is from where it was described."},
     {"rotation", TAKES_TABLE, .form = &rotation_form, .absent = "not turned",
-     .sentence = "How it is turned about the origin, before it is moved. Between two key frames the axis times the "
+     .sentence = "How it is turned about the origin, or the `pivot`, before it is moved. Between two key frames the axis times the "
                  "angle changes: from 0 to 720 degrees it turns twice."},
 };
 static const scene_word key_frame_form = {"keys", WORD_FORM, KEYS(key_frame_keys)};
@@ -366,6 +366,9 @@ static const scene_key collider_keys[] = {
     {"between", TAKES_CHOICE, .choices = CHOICES("smooth", "linear"), .otherwise = "\"smooth\"",
      .sentence = "How it goes from one of its `keys` to the next: smooth sets off and stops gently and never "
                  "overshoots; linear keeps its speed."},
+    {"pivot", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}",
+     .sentence = "The point that it turns about, in `motion`, `keys` and `spin` (unless that has a `center`), where the shape was described: "
+                 "a turn leaves it where it is, and `position` moves it."},
     {"attach", TAKES_STRING, .absent = "to nothing",
      .sentence = "Name of an earlier collider that it goes along with; its own motion is then within that one's frame."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages and frames; at most 63 bytes."},
@@ -457,6 +460,7 @@ static const scene_key emitter_keys[] = {
      .sentence = "Key frames of the mouth, as of a collider."},
     {"between", TAKES_CHOICE, .choices = CHOICES("smooth", "linear"), .otherwise = "\"smooth\"",
      .sentence = "How it goes from one of its `keys` to the next."},
+    {"pivot", TAKES_VECTOR, "m", ANY, .otherwise = "{0, 0, 0}", .sentence = "The point that the mouth turns about, as of a collider."},
     {"name", TAKES_STRING, .absent = "its number", .sentence = "For messages; at most 63 bytes."},
 };
 

@@ -157,6 +157,56 @@ static void wrong_keys_are_refused(void)
     }
 }
 
+// Where a pose takes a point, by a matrix that is made the long way.
+static void take_to(const rp_pose *pose, const double x[3], double out[3])
+{
+    const double *q = pose->rotation, w = q[3];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        out[a] = pose->position[a] + (1.0 - 2.0 * (q[b] * q[b] + q[c] * q[c])) * x[a] +
+                 2.0 * (q[a] * q[b] - w * q[c]) * x[b] + 2.0 * (q[a] * q[c] + w * q[b]) * x[c];
+    }
+}
+
+// Whatever turns it, the pivot goes where `position` says. Catches a pivot that is turned the wrong
+// way, or that a spin with a centre of its own gets besides.
+static void a_turn_leaves_the_pivot_in_place(void)
+{
+    static const double pivot[3] = {0.3, -0.2, 0.5}, own[3] = {1.0, 2.0, 3.0};
+    static const struct {
+        const char *text;
+        bool has_center;
+    } cases[] = {
+        {"keys = { { time = 0 }, { time = 2, position = {2, 0, 0}, rotation = { axis = {1, 2, 3}, "
+         "angle = 250 } } }, between = 'linear'",
+         false},
+        {"motion = function(t) return { position = {t, 0, 0}, rotation = { axis = {1, 2, 3}, angle "
+         "= 80 * t } } end",
+         false},
+        {"velocity = {1, 0, 0}, spin = { axis = {1, 2, 3}, rate = 70 }", false},
+        {"velocity = {1, 0, 0}, spin = { axis = {1, 2, 3}, rate = 70, center = {1, 2, 3} }", true},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char text[512];
+        snprintf(text, sizeof text, START BALL "pivot = {0.3, -0.2, 0.5}, %s }", cases[k].text);
+        rp_scene *scene = scene_of(text);
+        for (double t = 0.0; t <= 2.0; t += 0.25) {
+            const double *still = cases[k].has_center ? own : pivot;
+            const rp_pose pose = pose_at(scene, t);
+            double at[3];
+            check_context("%s at %g s", cases[k].text, t);
+            take_to(&pose, still, at);
+            CHECK_NEAR(at[0], still[0] + t, 1e-12);
+            CHECK_NEAR(at[1], still[1], 1e-12);
+            CHECK_NEAR(at[2], still[2], 1e-12);
+            CHECK(t == 0.0 || fabs(pose.rotation[3]) < 0.999); // and it turns
+        }
+        rp_scene_free(scene);
+    }
+    CHECK_ERROR(load(START BALL "pivot = {1, 0, 0} }"), RP_ERR_ARGUMENT,
+                "test.lua:2: collider.pivot: want none without motion, keys or spin");
+}
+
 TEST_MAIN(TEST(key_frames_are_reached_and_held), TEST(linear_goes_straight), TEST(smooth_is_smooth),
           TEST(smooth_keeps_an_even_speed), TEST(even_motion_turns_about_its_centre),
-          TEST(wrong_keys_are_refused))
+          TEST(a_turn_leaves_the_pivot_in_place), TEST(wrong_keys_are_refused))
