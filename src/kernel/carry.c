@@ -181,7 +181,7 @@ void RP_VARIANT(scatter)(const rp_transfer_job *job, const rp_carry *what, rp_lo
                             : clear_arena(job, page, what->channel);
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
-    rp_law_tile law = law_tile(job, &g);
+    rp_law_tile law = law_tile(job, page, &g, &columns);
     if (what->stress && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
@@ -195,8 +195,8 @@ void RP_VARIANT(scatter)(const rp_transfer_job *job, const rp_carry *what, rp_lo
             if (page->flags & RP_PAGE_MIXED) {
                 spread_groups(job, slot, &g);
             }
-            law_tile_move(job, &columns, slot, &law);
             tile_stress(job, &law, &g, tau);
+            law_tile_next(&columns, &law);
             from = tau[0];
         }
         carry_tile t;

@@ -117,7 +117,7 @@ static void gather_value(const real *node, const stencil_tile *s, int l, real ou
     for (int i = 0; i < WIDTH; i++) {
         for (int j = 0; j < DEEP; j++) {
             const real w = s->w[0][i][l] * (DIM == 3 ? s->w[OUTER - 1][j][l] : 1);
-            V = row_axpy(w, row_load(node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0)), V);
+            V = row_axpy(vset(w), row_load(node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0)), V);
         }
     }
     const row Vw = row_mul(V, row_spread(s->row_w[quad_at(l)]));
@@ -145,7 +145,7 @@ static void update_by_laws(const rp_transfer_job *job, const law_columns *column
     rp_law_tile copy = *tile;
     int reals = 0;
     for (int i = 0; i < columns->count; i++) {
-        const int id = columns->id[i], comps = job->set->column[id].comps;
+        const int id = columns->id[i], comps = columns->comps[i];
         memcpy(before[reals], tile->column[id], sizeof before[0] * (size_t)comps);
         copy.column[id] = after[reals];
         reals += comps;
@@ -158,7 +158,7 @@ static void update_by_laws(const rp_transfer_job *job, const law_columns *column
         job->law[law]->update(&copy);
         for (int i = 0; i < columns->count; i++) {
             const int id = columns->id[i];
-            for (int k = 0; k < job->set->column[id].comps * RP_LANES; k++) {
+            for (int k = 0; k < columns->comps[i] * RP_LANES; k++) {
                 real *own = (real *)tile->column[id] + k;
                 *own = g->law[k % RP_LANES] == law ? ((real *)copy.column[id])[k] : *own;
             }
@@ -208,11 +208,10 @@ static double plastic_work(const rp_transfer_job *job, const rp_law_tile *tile,
 
 // What is no number, or absurd, in the state that laws keep: any component that is none makes the
 // sum none.
-RP_INLINE void check_state(const rp_transfer_job *job, const law_columns *columns,
-                           const rp_law_tile *tile, extremes *most)
+RP_INLINE void check_state(const law_columns *columns, const rp_law_tile *tile, extremes *most)
 {
     for (int i = 0; i < columns->count; i++) {
-        const int id = columns->id[i], comps = job->set->column[id].comps;
+        const int id = columns->id[i], comps = columns->comps[i];
         const real *column = tile->column[id];
         const real limit = id == RP_COL_STRAIN ? R(1e6) : R(1e30);
         for (int l = 0; l < RP_LANES; l += LANES) {
@@ -259,42 +258,38 @@ RP_INLINE void note_extremes(vec speed2, vec gradient2, vec move, extremes *most
 }
 
 // The laws of a tile, after its increment and its density are known.
-RP_INLINE void update_laws(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
+RP_INLINE void update_laws(const rp_transfer_job *job, const law_columns *columns,
                            const group_lanes *g, rp_law_tile *tile, extremes *most)
 {
     _Alignas(64) real trial[SYM][RP_LANES];
     const bool account = job->account && rp_set_has(job->set, RP_COL_STRAIN);
-    law_tile_move(job, columns, slot, tile);
     if (account) {
         trial_strain(job, tile, trial);
     }
     update_state(job, columns, tile, g);
     most->plastic += account ? plastic_work(job, tile, g, trial) : 0.0;
-    check_state(job, columns, tile, most);
+    check_state(columns, tile, most);
+    law_tile_next(columns, tile);
 }
 
 // Lane by lane: in[quad * 4 + number], change[number].
-RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
-                           const group_lanes *g, rp_law_tile *tile, const stencil_tile *s,
-                           const real (*in)[RP_LANES], bool slopes, const real (*change)[RP_LANES],
-                           extremes *most)
+RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns,
+                           const group_lanes *g, const transfer_tile *own, rp_law_tile *tile,
+                           const stencil_tile *s, const real (*in)[RP_LANES], bool slopes,
+                           const real (*change)[RP_LANES], extremes *most)
 {
-    rp_set *set = job->set;
     _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
     const double h = job->grid->layout.h;
     const real per_cell = (real)(1.0 / h), cells = (real)(job->dt / h), dt = (real)job->dt;
     const real flip = (real)job->flip;
     const real volume = (real)(1.0 / (DIM == 3 ? h * h * h : h * h));
     const uint32_t step_hash = hash_of_step(job);
-    stored *x = rp_set_tile(set, RP_COL_POSITION, slot);
-    real *velocity =
-        rp_set_has(set, RP_COL_VELOCITY) ? rp_set_tile(set, RP_COL_VELOCITY, slot) : NULL;
-    real *C = rp_set_has(set, RP_COL_AFFINE) ? rp_set_tile(set, RP_COL_AFFINE, slot) : NULL;
-    const uint64_t *id = rp_set_tile(set, RP_COL_ID, slot);
+    stored *x = own->x;
+    real *velocity = own->v, *C = own->C;
 
     for (int l = 0; l < RP_LANES; l += LANES) {
         vec speed2 = vset(0), gradient2 = vset(0), move = vset(0);
-        const ivec ids = low_ids(id + l);
+        const ivec ids = low_ids(own->id + l);
         for (int i = 0; i < DIM; i++) {
             const vec vi = vload(&in[VALUE * RP_QUAD + i][l]);
             const vec step = vi * cells;
@@ -331,7 +326,7 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
     if (job->law != NULL) {
         tile->increment = increment;
         tile->density = density;
-        update_laws(job, columns, slot, g, tile, most);
+        update_laws(job, columns, g, tile, most);
     }
 }
 
@@ -374,7 +369,8 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
 
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
-    rp_law_tile tile = law_tile(job, &g);
+    rp_law_tile tile = law_tile(job, page, &g, &columns);
+    transfer_tile own = transfer_tile_of(job->set, page->first);
     if (job->group != NULL && !(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
@@ -392,10 +388,8 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         if (job->account) {
             spread_own(job, slot, &g);
         }
-        fetch_column(job->set, RP_COL_VELOCITY, slot + RP_LANES);
-        fetch_column(job->set, RP_COL_AFFINE, slot + RP_LANES);
-        fetch_column(job->set, RP_COL_STRAIN, slot + RP_LANES);
-        stencil_fill(job, slot, slopes, &s);
+        fetch_next(&own);
+        stencil_fill(own.x, slopes, &s);
         for (int l = 0; l < lanes;) {
             const lane_int at = s.at[l];
             const cell_rows cell = cell_load(velocity.node + at);
@@ -416,7 +410,8 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
                 }
             }
         }
-        update_tile(job, &columns, slot, &g, &tile, &s, in, slopes, flip ? change : NULL, &most);
+        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, flip ? change : NULL, &most);
+        transfer_tile_next(&own);
     }
     *out = (rp_page_report){0};
     report(&most, out);
@@ -465,7 +460,7 @@ void RP_VARIANT(update)(const rp_transfer_job *job, rp_lanes gradient, rp_lanes 
     const real dt = (real)job->dt;
     RP_ASSERT(job->law != NULL);
     group_lanes g;
-    rp_law_tile tile = law_tile(job, &g);
+    rp_law_tile tile = law_tile(job, page, &g, &columns);
     extremes most = nothing;
     for (rp_local slot = page->first; slot < page->first + page->count; slot += RP_LANES) {
         _Alignas(64) real increment[DIM * DIM][RP_LANES];
@@ -487,7 +482,7 @@ void RP_VARIANT(update)(const rp_transfer_job *job, rp_lanes gradient, rp_lanes 
         spread_own(job, slot, &g);
         tile.increment = increment;
         tile.density = (const real *)density.data + slot;
-        update_laws(job, &columns, slot, &g, &tile, &most);
+        update_laws(job, &columns, &g, &tile, &most);
     }
     report(&most, out);
 }

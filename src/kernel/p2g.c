@@ -30,16 +30,14 @@ typedef struct quad_tile {
 // Momentum and the impulse of forces may go to different channels.
 typedef enum part { MOMENTUM = 1, IMPULSE = 2 } part;
 
-RP_INLINE void fill_quads(const rp_transfer_job *job, rp_local slot, const group_lanes *g,
+RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, const group_lanes *g,
                           const real tau[SYM][RP_LANES], const stencil_tile *s, bool affine,
                           unsigned parts, quad_tile *out)
 {
     const double h = job->grid->layout.h;
     const vec cell = vset((real)h);
     const vec push = vset((real)(-job->dt / h * (affine ? SPLINE_INERTIA_INVERSE : R(1.0))));
-    const real *v = rp_set_tile(job->set, RP_COL_VELOCITY, slot);
-    const real *C =
-        rp_set_has(job->set, RP_COL_AFFINE) ? rp_set_tile(job->set, RP_COL_AFFINE, slot) : NULL;
+    const real *v = in->v, *C = in->C;
     for (int l = 0; l < RP_LANES; l += LANES) {
         const vec zero = vset(0);
         const vec m = parts & MOMENTUM ? vload(&g->value[RP_GROUP_MASS][l]) : zero;
@@ -98,7 +96,7 @@ RP_INLINE void scatter_affine(const stencil_tile *s, const quad_tile *t, int l, 
         }
         _Pragma("GCC unroll 4") for (int j = 0; j < DEEP; j++)
         {
-            cell->r[i][j] = row_axpy(t->w[i][j][l], y[j], cell->r[i][j]);
+            cell->r[i][j] = row_axpy(vset(t->w[i][j][l]), y[j], cell->r[i][j]);
         }
     }
 }
@@ -168,7 +166,8 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
 
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
-    rp_law_tile tile = law_tile(job, &g);
+    rp_law_tile tile = law_tile(job, page, &g, &columns);
+    transfer_tile in = transfer_tile_of(job->set, page->first);
     if (!(page->flags & RP_PAGE_MIXED)) {
         spread_uniform(job, page, &g);
     }
@@ -182,22 +181,21 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
             spread_groups(job, slot, &g);
         }
         spread_own(job, slot, &g);
-        fetch_column(job->set, RP_COL_VELOCITY, slot + RP_LANES);
-        fetch_column(job->set, RP_COL_AFFINE, slot + RP_LANES);
-        fetch_column(job->set, RP_COL_STRAIN, slot + RP_LANES);
-        stencil_fill(job, slot, !affine, &s);
+        fetch_next(&in);
+        stencil_fill(in.x, !affine, &s);
         if (job->law != NULL) {
-            law_tile_move(job, &columns, slot, &tile);
             tile_stress(job, &tile, &g, tau);
+            law_tile_next(&columns, &tile);
         } else {
             memset(tau, 0, sizeof tau);
         }
-        fill_quads(job, slot, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);
+        fill_quads(job, &in, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);
         scatter_tile(&s, &t, affine, lanes, momentum);
         if (apart) {
-            fill_quads(job, slot, &g, tau, &s, affine, IMPULSE, &t);
+            fill_quads(job, &in, &g, tau, &s, affine, IMPULSE, &t);
             scatter_tile(&s, &t, affine, lanes, impulse);
         }
+        transfer_tile_next(&in);
     }
 }
 

@@ -37,18 +37,34 @@ RP_INLINE row row_load(const real *p)
 
 RP_INLINE void row_store(real *p, row a) { FOR_ROW vstore(p + r * LANES, a.v[r]); }
 
-// s * a + b, with s the same for all
-RP_INLINE row row_axpy(real s, row a, row b)
+// A number out of memory, for all lanes. Written out where vectors have 512 bits: on Zen 4
+// vbroadcastss takes one of the four pipes for arithmetic, as a shuffle does, and vpbroadcastd
+// takes none; compilers choose the former.
+RP_INLINE vec spread(const real *s)
 {
-    const vec sv = vset(s);
-    FOR_ROW b.v[r] = vfma(sv, a.v[r], b.v[r]);
+#if !defined(RP_PLAIN) && defined(__AVX512F__) && RP_REAL_BITS == 32
+    vec a;
+    __asm__("vpbroadcastd %1, %0" : "=v"(a) : "m"(*s));
+    return a;
+#elif !defined(RP_PLAIN) && defined(__AVX512F__)
+    vec a;
+    __asm__("vpbroadcastq %1, %0" : "=v"(a) : "m"(*s));
+    return a;
+#else
+    return vset(*s);
+#endif
+}
+
+// s * a + b, with s the same for all
+RP_INLINE row row_axpy(vec s, row a, row b)
+{
+    FOR_ROW b.v[r] = vfma(s, a.v[r], b.v[r]);
     return b;
 }
 
-RP_INLINE row row_scale(real s, row a)
+RP_INLINE row row_scale(vec s, row a)
 {
-    const vec sv = vset(s);
-    FOR_ROW a.v[r] = sv * a.v[r];
+    FOR_ROW a.v[r] = s * a.v[r];
     return a;
 }
 
@@ -143,7 +159,7 @@ RP_INLINE row row_places(void)
 
 // The places of the rows themselves are small whole numbers, and multiplying with them is adding:
 // sum = sum_n w_n r_n,  first = sum_n (n - 1) w_n r_n, for n in [0, WIDTH)
-RP_INLINE void row_moments(const row r[WIDTH], const real w[WIDTH], row *sum, row *first)
+RP_INLINE void row_moments(const row r[WIDTH], const vec w[WIDTH], row *sum, row *first)
 {
     const row before = row_scale(w[0], r[0]);
 #if RP_ORDER == 1

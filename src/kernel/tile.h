@@ -74,7 +74,7 @@ static inline real *clear_arena(const rp_transfer_job *job, const rp_page *page,
 // and write. Looked up once a page.
 typedef struct law_columns {
     int count;
-    uint8_t id[RP_COL_COUNT];
+    uint8_t id[RP_COL_COUNT], comps[RP_COL_COUNT];
 } law_columns;
 
 static inline law_columns law_columns_of(const rp_set *set)
@@ -85,23 +85,30 @@ static inline law_columns law_columns_of(const rp_set *set)
     law_columns list = {0};
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if (rp_set_has(set, c) && !(own >> c & 1)) {
-            list.id[list.count++] = (uint8_t)c;
+            list.id[list.count] = (uint8_t)c;
+            list.comps[list.count++] = set->column[c].comps;
         }
     }
     return list;
 }
 
-// The tile of a page that laws are handed: made once a page, and moved along.
-static inline rp_law_tile law_tile(const rp_transfer_job *job, const group_lanes *g)
+// The tile of a page that laws are handed: made once a page, at its first particles, and moved
+// along.
+static inline rp_law_tile law_tile(const rp_transfer_job *job, const rp_page *page,
+                                   const group_lanes *g, const law_columns *columns)
 {
-    return (rp_law_tile){.parameter = g->value, .dt = job->dt};
+    rp_law_tile tile = {.parameter = g->value, .dt = job->dt};
+    for (int i = 0; i < columns->count; i++) {
+        tile.column[columns->id[i]] = rp_set_tile(job->set, columns->id[i], page->first);
+    }
+    return tile;
 }
 
-RP_INLINE void law_tile_move(const rp_transfer_job *job, const law_columns *columns, rp_local slot,
-                             rp_law_tile *tile)
+RP_INLINE void law_tile_next(const law_columns *columns, rp_law_tile *tile)
 {
     for (int i = 0; i < columns->count; i++) {
-        tile->column[columns->id[i]] = rp_set_tile(job->set, columns->id[i], slot);
+        real *column = tile->column[columns->id[i]];
+        tile->column[columns->id[i]] = column + columns->comps[i] * RP_LANES;
     }
 }
 
@@ -127,17 +134,60 @@ static inline void tile_stress(const rp_transfer_job *job, const rp_law_tile *ti
     }
 }
 
-// Columns of a tile that comes next: more of them than a processor follows by itself. It may lie
-// past the end, where nothing is read.
-RP_INLINE void fetch_column(const rp_set *set, rp_column_id column, rp_local slot)
+// Where the columns that transfers read and write have a tile; NULL: the set does not keep them.
+// Their shapes are known here, so that the next tile is an addition away.
+typedef struct transfer_tile {
+    stored *x;
+    real *v, *C, *strain;
+    const uint64_t *id;
+} transfer_tile;
+
+RP_INLINE real *reals_of(const rp_set *set, rp_column_id column, rp_local slot)
 {
-    if (rp_set_has(set, column)) {
-        const char *tile = rp_set_tile(set, column, slot);
-        const int bytes = set->column[column].comps * set->column[column].bytes * RP_LANES;
-        for (int b = 0; b < bytes; b += RP_CACHE_LINE) {
-            __builtin_prefetch(tile + b);
+    return rp_set_has(set, column) ? rp_set_tile(set, column, slot) : NULL;
+}
+
+static inline transfer_tile transfer_tile_of(const rp_set *set, rp_local slot)
+{
+    return (transfer_tile){.x = rp_set_tile(set, RP_COL_POSITION, slot),
+                           .v = reals_of(set, RP_COL_VELOCITY, slot),
+                           .C = reals_of(set, RP_COL_AFFINE, slot),
+                           .strain = reals_of(set, RP_COL_STRAIN, slot),
+                           .id = rp_set_tile(set, RP_COL_ID, slot)};
+}
+
+RP_INLINE real *reals_next(real *tile, int reals)
+{
+    return tile != NULL ? tile + reals * RP_LANES : NULL;
+}
+
+RP_INLINE void transfer_tile_next(transfer_tile *t)
+{
+    t->x += DIM * RP_LANES;
+    t->v = reals_next(t->v, DIM);
+    t->C = reals_next(t->C, DIM * DIM);
+    t->strain = reals_next(t->strain, SYM);
+    t->id += RP_LANES;
+}
+
+// Columns of the tile that comes next: more of them than a processor follows by itself. It may lie
+// past the end, where nothing is read.
+RP_INLINE void fetch_reals(const real *tile, int reals)
+{
+    if (tile != NULL) {
+        _Pragma("GCC unroll 18") for (int b = 0; b < reals * RP_LANES;
+                                      b += RP_CACHE_LINE / sizeof(real))
+        {
+            __builtin_prefetch(tile + reals * RP_LANES + b);
         }
     }
+}
+
+RP_INLINE void fetch_next(const transfer_tile *t)
+{
+    fetch_reals(t->v, DIM);
+    fetch_reals(t->C, DIM * DIM);
+    fetch_reals(t->strain, SYM);
 }
 
 // Where in an arena the base node of each particle's stencil is.
@@ -163,9 +213,8 @@ typedef struct stencil_tile {
 } stencil_tile;
 
 // Affine gradients need no derivatives.
-RP_INLINE void stencil_fill(const rp_transfer_job *job, rp_local slot, bool slopes, stencil_tile *s)
+RP_INLINE void stencil_fill(const stored *x, bool slopes, stencil_tile *s)
 {
-    const stored *x = rp_set_tile(job->set, RP_COL_POSITION, slot);
     for (int l = 0; l < RP_LANES; l += LANES) {
         ivec cell[DIM];
         _Pragma("GCC unroll 3") for (int a = 0; a < DIM; a++)
@@ -201,13 +250,13 @@ RP_INLINE void stencil_fill(const rp_transfer_job *job, rp_local slot, bool slop
 
 // The weights of one outer axis for one particle.
 typedef struct axis_reals {
-    real n[WIDTH];
+    vec n[WIDTH];
 } axis_reals;
 
 RP_INLINE axis_reals axis_of(const real of[WIDTH][RP_LANES], int l)
 {
     axis_reals a;
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++) { a.n[i] = of[i][l]; }
+    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++) { a.n[i] = spread(&of[i][l]); }
     return a;
 }
 
