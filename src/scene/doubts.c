@@ -259,6 +259,14 @@ static double thickness_of(const rp_shape *shape, int dim, double most)
     return found[count / 2] < most ? found[count / 2] : INFINITY;
 }
 
+// Smoothed particles know each other, not a grid.
+static bool has_grid(const rp_scene *scene)
+{
+    const char *method =
+        scene->method != NULL ? scene->method : rp_call_text(scene->said, "method");
+    return strcmp(method, "sph") != 0;
+}
+
 // Grains in a body so thin move as the grid does, not as grains.
 static void doubt_thickness(const rp_scene *scene, const scene_call *r)
 {
@@ -349,7 +357,7 @@ void rp_scene_doubt(const rp_scene *scene)
             rp_call_value(r, "motion")->kind == TAKES_FUNCTION) {
             doubt_motion(scene, r);
         }
-        if (strcmp(r->word->name, "particles") == 0) {
+        if (strcmp(r->word->name, "particles") == 0 && has_grid(scene)) {
             doubt_thickness(scene, r);
         }
         if (strcmp(r->word->name, "emitter") == 0 && rp_call_number(r, "start") <= 0.0) {
