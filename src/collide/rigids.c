@@ -128,7 +128,11 @@ typedef struct solving {
     double unknown[UNKNOWNS];
 } solving;
 
-// A body holds nodes up to a cell away: what is farther it does not reach within a step.
+// Sand ends where the last node is that is held: half a cell inside of a body, on average, if those
+// inside of it were. A body that floats would lie too deep by that.
+static const double HELD = 0.5; // cells from the surface
+
+// A body holds nodes up to a cell away from those: what is farther it does not reach within a step.
 static void grip_page(void *context, int64_t index, int thread)
 {
     (void)thread;
@@ -150,7 +154,8 @@ static void grip_page(void *context, int64_t index, int thread)
             for (uint64_t bits = s->r->near[index][w]; bits != 0; bits &= bits - 1) {
                 const int which = 64 * w + __builtin_ctzll(bits);
                 rp_grip *g = &out[count];
-                const double phi = rp_collider_look(&s->r->collider[which], x, g->normal);
+                const double phi =
+                    rp_collider_look(&s->r->collider[which], x, g->normal) - HELD * l->h;
                 if (!(phi < l->h)) {
                     continue;
                 }

@@ -29,9 +29,9 @@ typedef struct rp_grip {
     double velocity[3]; // of the node before bodies act [m/s]
     double arm[3];      // from the body's position to the node [m]
     double normal[3];   // out of the body
-    double gap;         // what may be left of the distance at the end of the step, over dt [m/s]
+    double gap;         // way to where it is held, over dt [m/s]
     double impulse[3];  // that the node is given [kg m/s]
-    bool inside;        // the node is not outside of the body
+    bool inside;        // the node is there already
 } rp_grip;
 
 enum { RP_JOINT_LIMIT = 128 };
