@@ -65,6 +65,7 @@ typedef struct rp_cut_patch {
     double normal[3]; ///< of length 1, from the first piece to the second
     double area;      ///< [m^2], in 2D of a slice one metre thick
     int piece[2];     ///< the first is the lower
+    int plane;        ///< of RP_CUT_PLANES, which of them; else 0
 } rp_cut_patch;
 typedef rp_result (*rp_cut_visit)(void *context, const rp_cut_patch *patch);
 /// Calls `visit` for every patch of the cuts inside the body, in the same order every time, and
@@ -87,7 +88,8 @@ typedef struct rp_glue_def {
     /// That it withstands across the cut, drawn evenly from one to the other: [Pa], or [N] where
     /// the criterion is the paper's.
     double strength[2];
-    double shear;    ///< that it withstands along the cut, as a share of its strength
+    const double (*strengths)[2]; ///< [planes of the cut] instead; NULL: all are alike
+    double shear;                 ///< that it withstands along the cut, as a share of its strength
     double friction; ///< pressure across the cut adds so much of it to what it withstands along it
     rp_criterion criterion;
     const rp_shape *open; ///< where there is none; may be NULL

@@ -109,38 +109,50 @@ static int partner_of(const rp_set *set, rp_local slot)
     return (int)read_real(set, RP_COL_PARTNER, slot, 0);
 }
 
+// A spline of this order and its slope, `d` cells from its middle.
+static double spline(double d, int order, double *slope)
+{
+    const double a = fabs(d), sign = d < 0.0 ? -1.0 : 1.0;
+    if (order == 1) {
+        *slope = a < 1.0 ? -sign : 0.0;
+        return a < 1.0 ? 1.0 - a : 0.0;
+    }
+    if (order == 2) {
+        const double far = a < 1.5 ? 1.5 - a : 0.0;
+        *slope = a < 0.5 ? -2.0 * d : -sign * far;
+        return a < 0.5 ? 0.75 - d * d : 0.5 * far * far;
+    }
+    const double far = a < 2.0 ? 2.0 - a : 0.0;
+    *slope = a < 1.0 ? (1.5 * a - 2.0) * d : -sign * 0.5 * far * far;
+    return a < 1.0 ? (0.5 * a - 1.0) * d * d + 2.0 / 3.0 : far * far * far * (1.0 / 6.0);
+}
+
 // ---- stress around glue ----
 
-// Cells around a block in which particles count: glue may have left it by one cell, and looks one
-// cell and a half around.
-enum { AROUND = 4, CELLS_MOST = (8 + 2 * AROUND) * (8 + 2 * AROUND) * (4 + 2 * AROUND) };
+// Particles give their stress to the nodes of a lattice around a page of glue, body by body, and
+// glue takes it from there, both by splines of the first order on the grid's own nodes. What comes
+// out is a mean over two cells to either side, for a tenth of the work that asking every
+// particle takes; all of it has a lattice of its own, so that no two pages share one.
+enum {
+    AROUND = 4,                 // nodes beyond those of the block
+    SIDE_MOST = 8 + 2 * AROUND, // along the longest side
+    NODES_MOST = SIDE_MOST * SIDE_MOST * (4 + 2 * AROUND),
+    STRESSES = 7,     // numbers of a node: the volume, and with it the stress
+    BODIES_MOST = 64, // around a page; what more there are have no say
+};
 
-// The particles around a page of glue.
-typedef struct crowd {
+typedef struct smear {
     const rp_glue_job *job;
-    const rp_page *page; // of glue
-    rp_local room, count;
-    double *x[3];      // from the first node of the block [cells]
-    double *volume;    // at present [m^d]
-    double *stress[6]; // times the volume at rest: xx yy zz xy xz yz, in 2D xx yy xy
-    int32_t *body, *cell, *order;
-    int32_t start[CELLS_MOST + 1];
-    int32_t side[3];           // cells along each axis
-    double lower[3], upper[3]; // where particles are wanted
-} crowd;
-
-static int cell_number(const crowd *c, const double x[3])
-{
-    int number = 0;
-    for (int a = 0; a < 3; a++) {
-        const int at = a < c->job->grid->layout.dim ? (int)floor(x[a]) + AROUND : 0;
-        if (at < 0 || at >= c->side[a]) {
-            return -1;
-        }
-        number = number * c->side[a] + at;
-    }
-    return number;
-}
+    const rp_page *page;           // of glue
+    int low[3], side[3];           // nodes: the first, and how many
+    double lower[3], upper[3];     // where particles count [cells]
+    int body[BODIES_MOST], bodies; // fields, in the order in which they came
+    int room;                      // bodies that there is memory for
+    double (*sum)[STRESSES];       // [body][node]
+    bool forces;                   // those of the grid's nodes instead, and gradients of mass
+    double (*held)[2];             // [node]: strengths of glue there, and their weights
+    bool *open;                    // [node]: the force is too much for them
+} smear;
 
 // exp(x), not the library's, whose bits depend on the processor: a series of x / 2^k, squared k
 // times. To 1e-12 for what strains are.
@@ -224,85 +236,198 @@ static double volume_ratio(const rp_set *set, rp_local slot)
     return exponential(trace);
 }
 
-// Particles of a page that lie where they are wanted.
-static void collect_page(crowd *c, const rp_species *species, const rp_page *page,
-                         const int32_t offset[3], law_lanes *lanes)
+// The place of a body; -1: there is no more room.
+static int body_place(smear *m, int field, bool add)
+{
+    for (int i = 0; i < m->bodies; i++) {
+        if (m->body[i] == field) {
+            return i;
+        }
+    }
+    if (!add || m->bodies == m->room) {
+        return -1;
+    }
+    const size_t nodes = (size_t)(m->side[0] * m->side[1] * m->side[2]);
+    memset(m->sum + (size_t)m->bodies * nodes, 0, nodes * sizeof *m->sum);
+    m->body[m->bodies] = field;
+    return m->bodies++;
+}
+
+// Nodes around a place and their weights. @return how many there are
+static int weights_at(const smear *m, const double x[3], int node[8], double weight[8])
+{
+    const int dim = m->job->grid->layout.dim;
+    int base[3] = {0};
+    double share[3] = {0};
+    for (int a = 0; a < dim; a++) {
+        const double below = floor(x[a]);
+        base[a] = (int)below - m->low[a];
+        share[a] = x[a] - below;
+    }
+    for (int k = 0; k < 1 << dim; k++) {
+        int number = 0;
+        weight[k] = 1.0;
+        for (int a = 0; a < 3; a++) {
+            const int up = a < dim ? k >> a & 1 : 0;
+            number = number * m->side[a] + base[a] + up;
+            weight[k] *= a >= dim ? 1.0 : up ? share[a] : 1.0 - share[a];
+        }
+        node[k] = number;
+    }
+    return 1 << dim;
+}
+
+// What a particle gives to the nodes of a lattice: its volume and stress; or, for the criterion of
+// the paper, the force that it puts on nodes of the grid and its share of the gradient of mass.
+static void give_stress(smear *m, int place, const double x[3], double volume, double now,
+                        const double stress[6])
+{
+    const size_t nodes = (size_t)(m->side[0] * m->side[1] * m->side[2]);
+    double weight[8];
+    int node[8];
+    const int count = weights_at(m, x, node, weight);
+    for (int k = 0; k < count; k++) {
+        double *to = m->sum[(size_t)place * nodes + (size_t)node[k]];
+        to[0] += weight[k] * now;
+        for (int i = 0; i < rp_sym_comps(m->job->grid->layout.dim); i++) {
+            to[1 + i] += weight[k] * volume * stress[i];
+        }
+    }
+}
+
+static const int SYM_AT[2][3][3] = {{{0, 2, 0}, {2, 1, 0}, {0, 0, 0}},
+                                    {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}};
+
+// Nodes of a lattice that a particle of the grid's splines reaches: number, weight, slopes
+// [1/cell].
+typedef struct reached {
+    int count, node[64];
+    double weight[64], slope[64][3];
+} reached;
+
+static void reach_from(const smear *m, const double x[3], reached *out)
+{
+    const rp_layout *l = &m->job->grid->layout;
+    const int wide = l->order + 1;
+    int base[3] = {0};
+    for (int a = 0; a < l->dim; a++) {
+        base[a] = (int)floor(x[a] - l->shift);
+    }
+    out->count = 0;
+    for (int k = 0; k < wide * wide * (l->dim == 3 ? wide : 1); k++) {
+        const int at[3] = {k % wide, k / wide % wide, k / wide / wide};
+        double w[3] = {1.0, 1.0, 1.0}, d[3] = {0};
+        int number = 0;
+        bool inside = true;
+        for (int a = 0; a < 3; a++) {
+            const int node = a < l->dim ? base[a] + at[a] : 0;
+            if (a < l->dim) {
+                w[a] = spline(x[a] - node, l->order, &d[a]);
+                inside = inside && node >= m->low[a] && node < m->low[a] + m->side[a];
+            }
+            number = number * m->side[a] + node - m->low[a];
+        }
+        if (inside) {
+            const int n = out->count++;
+            out->node[n] = number;
+            out->weight[n] = w[0] * w[1] * w[2];
+            out->slope[n][0] = d[0] * w[1] * w[2];
+            out->slope[n][1] = w[0] * d[1] * w[2];
+            out->slope[n][2] = w[0] * w[1] * d[2];
+        }
+    }
+}
+
+static void give_force(smear *m, int place, const double x[3], double volume, double mass,
+                       const double stress[6])
+{
+    const rp_layout *l = &m->job->grid->layout;
+    const size_t nodes = (size_t)(m->side[0] * m->side[1] * m->side[2]);
+    reached r;
+    reach_from(m, x, &r);
+    for (int n = 0; n < r.count; n++) {
+        double *to = m->sum[(size_t)place * nodes + (size_t)r.node[n]];
+        for (int i = 0; i < l->dim; i++) {
+            for (int k = 0; k < l->dim; k++) {
+                to[i] -= volume * stress[SYM_AT[l->dim - 2][i][k]] * r.slope[n][k] / l->h;
+            }
+            to[3 + i] += mass * r.slope[n][i];
+        }
+    }
+}
+
+// Particles of a page that lie where they count.
+static void smear_page(smear *m, const rp_species *species, const rp_page *page,
+                       const int32_t offset[3], law_lanes *lanes)
 {
     const rp_set *set = species->set;
     const rp_layout *l = &set->layout;
+    int place = -1;
     for (rp_local tile = page->first; tile < page->first + page->count; tile += RP_LANES) {
         bool known = false;
         for (rp_local slot = tile; slot < tile + RP_LANES && slot < page->first + page->count;
              slot++) {
             double x[3], mass, volume;
-            bool wanted = !is_dead(set, slot);
+            bool counts = !is_dead(set, slot);
             read_place(set, slot, x);
             for (int a = 0; a < l->dim; a++) {
                 x[a] += (double)(offset[a] * l->cells[a]);
-                wanted = wanted && x[a] > c->lower[a] && x[a] < c->upper[a];
+                counts = counts && x[a] >= m->lower[a] && x[a] < m->upper[a];
             }
-            const int cell = wanted ? cell_number(c, x) : -1;
-            if (cell < 0 || c->count == c->room) {
+            if (!counts || (place = body_place(m, page->field, true)) < 0) {
                 continue;
             }
             if (!known) {
-                tile_stress(c->job, species, tile, lanes);
+                tile_stress(m->job, species, tile, lanes);
                 known = true;
             }
             rp_set_measure(set, page, slot, &mass, &volume);
-            const rp_local at = c->count++;
-            for (int a = 0; a < 3; a++) {
-                c->x[a][at] = x[a];
-            }
+            double stress[6] = {0};
             for (int i = 0; i < rp_sym_comps(l->dim); i++) {
-                c->stress[i][at] = volume * lanes->all[i][slot - tile];
+                stress[i] = lanes->all[i][slot - tile];
             }
-            c->volume[at] = volume * volume_ratio(set, slot);
-            c->body[at] = page->field;
-            c->cell[at] = cell;
+            if (m->forces) {
+                give_force(m, place, x, volume, mass, stress);
+            } else {
+                give_stress(m, place, x, volume, volume * volume_ratio(set, slot), stress);
+            }
         }
     }
 }
 
-// In the order of cells, and in a cell as they came.
-static void order_crowd(crowd *c)
+// Everybody around a page of glue.
+static void smear_around(smear *m, law_lanes *lanes)
 {
-    const int cells = c->side[0] * c->side[1] * c->side[2];
-    memset(c->start, 0, ((size_t)cells + 1) * sizeof *c->start);
-    for (rp_local i = 0; i < c->count; i++) {
-        c->start[c->cell[i] + 1]++;
-    }
-    for (int k = 0; k < cells; k++) {
-        c->start[k + 1] += c->start[k];
-    }
-    for (rp_local i = c->count; i > 0; i--) {
-        // from behind, so that starts end where they should be
-        c->order[--c->start[c->cell[i - 1] + 1]] = i - 1;
-    }
-    // what was the end of a cell is now its beginning
-    memmove(c->start, c->start + 1, (size_t)cells * sizeof *c->start);
-    c->start[cells] = c->count;
-}
-
-// Everybody around a page of glue that glue of it holds, or might.
-static void collect(crowd *c, law_lanes *lanes)
-{
-    static const double LOOK = 1.5; // [cells]
-    const rp_glue_job *job = c->job;
+    const rp_glue_job *job = m->job;
     const rp_set *glue = job->species[job->glue].set;
     const rp_layout *l = &job->grid->layout;
-    c->count = 0;
+    m->bodies = 0;
     for (int a = 0; a < 3; a++) {
-        c->side[a] = a < l->dim ? l->cells[a] + 2 * AROUND : 1;
-        c->lower[a] = INFINITY;
-        c->upper[a] = -INFINITY;
-    }
-    for (rp_local slot = c->page->first; slot < c->page->first + c->page->count; slot++) {
-        double x[3];
-        read_place(glue, slot, x);
-        for (int a = 0; a < l->dim && holds(glue, slot); a++) {
-            c->lower[a] = fmin(c->lower[a], x[a] - LOOK);
-            c->upper[a] = fmax(c->upper[a], x[a] + LOOK);
+        double least = INFINITY, most = -INFINITY;
+        for (rp_local slot = m->page->first; slot < m->page->first + m->page->count; slot++) {
+            double x[3];
+            read_place(glue, slot, x);
+            if (holds(glue, slot)) {
+                least = fmin(least, x[a]);
+                most = fmax(most, x[a]);
+            }
+        }
+        // glue may have left its block by a cell
+        least = fmax(least, -1.5);
+        most = fmin(most, l->cells[a] + 1.5);
+        m->low[a] = a < l->dim && least <= most ? (int)floor(least) : 0;
+        m->side[a] = a < l->dim && least <= most ? (int)floor(most) + 2 - m->low[a] : 1;
+        m->lower[a] = m->low[a] - 1.0;
+        m->upper[a] = m->low[a] + m->side[a];
+        // particles up to a cell away give to nodes that glue takes from
+        m->low[a] -= a < l->dim;
+        m->side[a] += a < l->dim ? 2 : 0;
+        if (m->forces && a < l->dim && least <= most) {
+            const double half = 0.5 * (l->order + 1);
+            m->low[a] = (int)floor(least - l->shift);
+            m->side[a] = (int)floor(most - l->shift) + l->order + 1 - m->low[a];
+            m->lower[a] = m->low[a] - half;
+            m->upper[a] = m->low[a] + m->side[a] - 1 + half;
         }
     }
     for (int s = 0; s < job->species_count; s++) {
@@ -310,88 +435,48 @@ static void collect(crowd *c, law_lanes *lanes)
         for (int n = 0; n < RP_NEAR && rp_set_has_mass(species->set); n++) {
             int32_t offset[3];
             uint64_t key;
-            if (!neighbour(l, c->page->block, n, offset, &key)) {
+            if (!neighbour(l, m->page->block, n, offset, &key)) {
                 continue;
             }
             const rp_page *page = rp_set_page(species->set);
             for (rp_local p = find_block(species->set, key);
                  p < species->set->pages && page[p].key == key; p++) {
-                collect_page(c, species, &page[p], offset, lanes);
+                smear_page(m, species, &page[p], offset, lanes);
             }
         }
     }
-    order_crowd(c);
-}
-
-// How many particles there may be around a page.
-static rp_local count_around(const rp_glue_job *job, const rp_page *page)
-{
-    rp_local count = 0;
-    for (int s = 0; s < job->species_count; s++) {
-        const rp_set *set = job->species[s].set;
-        for (int n = 0; n < RP_NEAR && rp_set_has_mass(set); n++) {
-            int32_t offset[3];
-            uint64_t key;
-            if (!neighbour(&job->grid->layout, page->block, n, offset, &key)) {
-                continue;
-            }
-            const rp_page *there = rp_set_page(set);
-            for (rp_local p = find_block(set, key); p < set->pages && there[p].key == key; p++) {
-                count += there[p].count;
-            }
-        }
-    }
-    return count;
 }
 
 // ---- the criterion ----
 
-// A quadratic spline that ends one cell away.
-static double weight(double d)
-{
-    const double a = 1.5 * fabs(d), far = a < 1.5 ? 1.5 - a : 0.0;
-    return a < 0.5 ? 0.75 - a * a : 0.5 * far * far;
-}
-
 // The mean Cauchy stress of two bodies around a place. @return false: there is nothing
-static bool mean_stress(const crowd *c, const double x[3], int b, int d, double out[3][3])
+static bool mean_stress(smear *m, const double x[3], int b, int d, double out[3][3])
 {
-    const int dim = c->job->grid->layout.dim;
-    double sum[6] = {0}, volume = 0.0;
-    int low[3] = {0}, high[3] = {0};
+    const int dim = m->job->grid->layout.dim;
+    const size_t nodes = (size_t)(m->side[0] * m->side[1] * m->side[2]);
+    const int place[2] = {body_place(m, b, false), body_place(m, d, false)};
+    double sum[STRESSES] = {0}, weight[8];
+    int node[8];
     for (int a = 0; a < dim; a++) {
-        low[a] = (int)floor(x[a] - 1.0) + AROUND;
-        high[a] = (int)floor(x[a] + 1.0) + AROUND;
-        if (low[a] < 0 || high[a] >= c->side[a]) {
-            return false;
+        if (!(x[a] >= m->low[a] && x[a] < m->low[a] + m->side[a] - 1)) {
+            return false; // runs away
         }
     }
-    for (int i = low[0]; i <= high[0]; i++) {
-        for (int j = low[1]; j <= high[1]; j++) {
-            const int row = (i * c->side[1] + j) * c->side[2];
-            for (int32_t k = c->start[row + low[2]]; k < c->start[row + high[2] + 1]; k++) {
-                const int32_t p = c->order[k];
-                double w = c->volume[p] > 0.0 ? 1.0 : 0.0;
-                for (int a = 0; a < dim; a++) {
-                    w *= weight(c->x[a][p] - x[a]);
-                }
-                if (w > 0.0 && (c->body[p] == b || c->body[p] == d)) {
-                    volume += w * c->volume[p];
-                    for (int s = 0; s < rp_sym_comps(dim); s++) {
-                        sum[s] += w * c->stress[s][p];
-                    }
-                }
+    const int count = weights_at(m, x, node, weight);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < count && place[k] >= 0; i++) {
+            const double *from = m->sum[(size_t)place[k] * nodes + (size_t)node[i]];
+            for (int c = 0; c < STRESSES; c++) {
+                sum[c] += weight[i] * from[c];
             }
         }
     }
-    static const int place[2][3][3] = {{{0, 2, 0}, {2, 1, 0}, {0, 0, 0}},
-                                       {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}};
     for (int i = 0; i < dim; i++) {
         for (int j = 0; j < dim; j++) {
-            out[i][j] = volume > 0.0 ? sum[place[dim - 2][i][j]] / volume : 0.0;
+            out[i][j] = sum[0] > 0.0 ? sum[1 + SYM_AT[dim - 2][i][j]] / sum[0] : 0.0;
         }
     }
-    return volume > 0.0;
+    return sum[0] > 0.0;
 }
 
 // How much of what glue withstands is used up, docs/theory.md (C3): at 1 it breaks.
@@ -414,51 +499,211 @@ static double use_of(const rp_glue_rule *rule, double strength, const double str
     return sqrt(pull * pull + along2 / (shear * shear));
 }
 
+// ---- the criterion of the paper ----
+
+// Wretborn (2017) (20), with outward normals and the sign that lets tension break:
+// docs/theory.md (C5). @return the force between two bodies at a node, without what presses
+static double force_between(const double *b, const double *d, int dim)
+{
+    double normal[3] = {0}, gap[3] = {0}, bb = 0.0, dd = 0.0, nn = 0.0, push_b = 0.0, push_d = 0.0;
+    double force2 = 0.0;
+    for (int a = 0; a < dim; a++) {
+        bb += b[3 + a] * b[3 + a];
+        dd += d[3 + a] * d[3 + a];
+    }
+    if (!(bb > 0.0 && dd > 0.0)) {
+        return 0.0;
+    }
+    for (int a = 0; a < dim; a++) {
+        normal[a] = b[3 + a] / sqrt(bb) - d[3 + a] / sqrt(dd);
+        nn += normal[a] * normal[a];
+    }
+    for (int a = 0; a < dim && nn > 0.0; a++) {
+        normal[a] /= sqrt(nn);
+        push_b += b[a] * normal[a];
+        push_d -= d[a] * normal[a];
+    }
+    push_b = push_b > 0.0 ? push_b : 0.0;
+    push_d = push_d > 0.0 ? push_d : 0.0;
+    for (int a = 0; a < dim; a++) {
+        gap[a] = b[a] - push_b * normal[a] - (d[a] + push_d * normal[a]);
+        force2 += gap[a] * gap[a];
+    }
+    return sqrt(force2);
+}
+
+// Strengths of all glue between two bodies, at the nodes of the lattice.
+static void hold_nodes(smear *m, int partner)
+{
+    const rp_set *set = m->job->species[m->job->glue].set;
+    const rp_layout *l = &set->layout;
+    const rp_page *page = rp_set_page(set);
+    memset(m->held, 0, (size_t)(m->side[0] * m->side[1] * m->side[2]) * sizeof *m->held);
+    for (int n = 0; n < RP_NEAR; n++) {
+        int32_t offset[3];
+        uint64_t key;
+        if (!neighbour(l, m->page->block, n, offset, &key)) {
+            continue;
+        }
+        for (rp_local p = find_block(set, key); p < set->pages && page[p].key == key; p++) {
+            for (rp_local slot = page[p].first;
+                 slot < page[p].first + page[p].count && page[p].field == m->page->field; slot++) {
+                // another thread may just have marked it as broken: it still counts in this step
+                const double strength = fabs(read_real(set, RP_COL_STRENGTH, slot, 0));
+                double x[3];
+                reached r;
+                if (!(strength > 0.0) || is_dead(set, slot) || partner_of(set, slot) != partner) {
+                    continue;
+                }
+                read_place(set, slot, x);
+                for (int a = 0; a < l->dim; a++) {
+                    x[a] += (double)(offset[a] * l->cells[a]);
+                }
+                reach_from(m, x, &r);
+                for (int k = 0; k < r.count; k++) {
+                    m->held[r.node[k]][0] += r.weight[k] * strength;
+                    m->held[r.node[k]][1] += r.weight[k];
+                }
+            }
+        }
+    }
+}
+
+// Nodes whose glue between two bodies gives way.
+static void open_nodes(smear *m, int partner)
+{
+    const int dim = m->job->grid->layout.dim;
+    const size_t nodes = (size_t)(m->side[0] * m->side[1] * m->side[2]);
+    const int b = body_place(m, m->page->field, false), d = body_place(m, partner, false);
+    hold_nodes(m, partner);
+    for (size_t n = 0; n < nodes; n++) {
+        m->open[n] = b >= 0 && d >= 0 && m->held[n][1] > 0.0 &&
+                     force_between(m->sum[(size_t)b * nodes + n], m->sum[(size_t)d * nodes + n],
+                                   dim) >= m->held[n][0] / m->held[n][1];
+    }
+}
+
+// Does glue reach an open node?
+static bool gives_way(const smear *m, const double x[3])
+{
+    reached r;
+    bool any = false;
+    reach_from(m, x, &r);
+    for (int k = 0; k < r.count; k++) {
+        any = any || (m->open[r.node[k]] && r.weight[k] > 0.0);
+    }
+    return any;
+}
+
+// ---- all of it ----
+
 typedef struct breaking {
     const rp_glue_job *job;
-    crowd *crowd;     // [thread]
+    smear *smear;     // [thread]
     law_lanes *lanes; // [thread]
     double *slack;    // [page]
     int32_t *broken;  // [page]
+    bool forces;      // now it is the turn of the paper's criterion
 } breaking;
+
+static const rp_glue_rule *rule_of(const rp_glue_job *job, rp_local slot)
+{
+    const rp_set *set = job->species[job->glue].set;
+    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+    return &job->rule[rp_set_group(set)[group].material];
+}
+
+// Is there glue in a page that this criterion judges?
+static bool has_work(const breaking *b, const rp_page *page)
+{
+    const rp_set *set = b->job->species[b->job->glue].set;
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+        if (holds(set, slot) &&
+            (rule_of(b->job, slot)->criterion == RP_CRITERION_PAPER) == b->forces) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What it says of one particle of glue. @return true: it breaks
+static bool judge(smear *m, rp_local slot, int *partner, double *slack)
+{
+    const rp_glue_job *job = m->job;
+    const rp_set *set = job->species[job->glue].set;
+    const rp_glue_rule *rule = rule_of(job, slot);
+    const double strength = read_real(set, RP_COL_STRENGTH, slot, 0);
+    const int other = partner_of(set, slot);
+    double x[3], normal[3] = {0}, stress[3][3] = {{0}};
+    read_place(set, slot, x);
+    if (m->forces) {
+        if (other != *partner) {
+            open_nodes(m, other);
+            *partner = other;
+        }
+        *slack = 0.0; // forces at nodes may be anything in the next step
+        return gives_way(m, x);
+    }
+    for (int a = 0; a < set->layout.dim; a++) {
+        normal[a] = read_real(set, RP_COL_NORMAL, slot, a);
+    }
+    if (!mean_stress(m, x, m->page->field, other, stress)) {
+        return false;
+    }
+    const double use = use_of(rule, strength, stress, normal, set->layout.dim);
+    const double weaker = rule->shear < 1.0 ? rule->shear * strength : strength;
+    *slack = fmin(*slack, (1.0 - use) * weaker / (1.0 + rule->friction));
+    return !(use < 1.0);
+}
 
 static void break_page(void *ctx, int64_t index, int thread)
 {
     const breaking *b = ctx;
-    const rp_glue_job *job = b->job;
-    rp_set *set = job->species[job->glue].set;
+    rp_set *set = b->job->species[b->job->glue].set;
     const rp_page *page = &rp_set_page(set)[index];
-    const int dim = set->layout.dim;
-    crowd *c = &b->crowd[thread];
-    c->page = page;
-    b->slack[index] = INFINITY;
-    b->broken[index] = 0;
-    collect(c, &b->lanes[thread]);
+    smear *m = &b->smear[thread];
+    int partner = -1;
+    if (!has_work(b, page)) {
+        return;
+    }
+    m->page = page;
+    m->forces = b->forces;
+    smear_around(m, &b->lanes[thread]);
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-        if (!holds(set, slot)) {
+        double slack = INFINITY;
+        if (!holds(set, slot) ||
+            (rule_of(b->job, slot)->criterion == RP_CRITERION_PAPER) != b->forces) {
             continue;
         }
-        const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
-        const rp_glue_rule *rule = &job->rule[rp_set_group(set)[group].material];
-        const double strength = read_real(set, RP_COL_STRENGTH, slot, 0);
-        double x[3], normal[3] = {0}, stress[3][3] = {{0}};
-        read_place(set, slot, x);
-        for (int a = 0; a < dim; a++) {
-            normal[a] = read_real(set, RP_COL_NORMAL, slot, a);
-        }
-        if (!mean_stress(c, x, page->field, partner_of(set, slot), stress)) {
-            continue;
-        }
-        const double use = use_of(rule, strength, stress, normal, dim);
-        const double weaker = rule->shear < 1.0 ? rule->shear * strength : strength;
-        const double left = (1.0 - use) * weaker / (1.0 + rule->friction);
-        if (!(use < 1.0)) {
-            write_real(set, RP_COL_STRENGTH, slot, 0, -strength); // told apart below
+        if (judge(m, slot, &partner, &slack)) {
+            // told apart below
+            write_real(set, RP_COL_STRENGTH, slot, 0, -read_real(set, RP_COL_STRENGTH, slot, 0));
             b->broken[index]++;
         } else {
-            b->slack[index] = fmin(b->slack[index], left);
+            b->slack[index] = fmin(b->slack[index], slack);
         }
     }
+}
+
+// How many bodies may be around a page, at most.
+static int bodies_around(const rp_glue_job *job, const rp_page *page)
+{
+    int count = 0;
+    for (int s = 0; s < job->species_count; s++) {
+        const rp_set *set = job->species[s].set;
+        for (int n = 0; n < RP_NEAR && rp_set_has_mass(set); n++) {
+            int32_t offset[3];
+            uint64_t key;
+            if (!neighbour(&job->grid->layout, page->block, n, offset, &key)) {
+                continue;
+            }
+            const rp_page *there = rp_set_page(set);
+            for (rp_local p = find_block(set, key); p < set->pages && there[p].key == key; p++) {
+                count++;
+            }
+        }
+    }
+    return count < BODIES_MOST ? count : BODIES_MOST;
 }
 
 static int find_crack(const rp_crack *list, int count, int b, int d)
@@ -511,40 +756,36 @@ rp_result rp_glue_break(const rp_glue_job *job, rp_crack **crack, int *cracks, d
     *crack = NULL;
     *cracks = 0;
     *slack = INFINITY;
-    rp_local most = 1;
+    int most = 2;
     for (rp_local p = 0; p < set->pages; p++) {
-        const rp_local around = count_around(job, &rp_set_page(set)[p]);
+        const int around = bodies_around(job, &rp_set_page(set)[p]);
         most = around > most ? around : most;
     }
-    b.crowd = rp_scratch_get(job->scratch, threads * sizeof *b.crowd, what);
+    b.smear = rp_scratch_get(job->scratch, threads * sizeof *b.smear, what);
     b.lanes = rp_scratch_get(job->scratch, threads * sizeof *b.lanes, what);
     b.slack = rp_scratch_get(job->scratch, pages * sizeof *b.slack, what);
     b.broken = rp_scratch_get(job->scratch, pages * sizeof *b.broken, what);
-    if (b.crowd == NULL || b.lanes == NULL || b.slack == NULL || b.broken == NULL) {
+    if (b.smear == NULL || b.lanes == NULL || b.slack == NULL || b.broken == NULL) {
         return RP_ERR_MEMORY;
     }
     for (size_t t = 0; t < threads; t++) {
-        crowd *c = &b.crowd[t];
-        bool there = true;
-        c->job = job;
-        c->room = most;
-        for (int a = 0; a < 3; a++) {
-            c->x[a] = rp_scratch_get(job->scratch, (size_t)most * sizeof(double), what);
-            there = there && c->x[a] != NULL;
-        }
-        for (int i = 0; i < 6; i++) {
-            c->stress[i] = rp_scratch_get(job->scratch, (size_t)most * sizeof(double), what);
-            there = there && c->stress[i] != NULL;
-        }
-        c->volume = rp_scratch_get(job->scratch, (size_t)most * sizeof(double), what);
-        c->body = rp_scratch_get(job->scratch, (size_t)most * sizeof(int32_t), what);
-        c->cell = rp_scratch_get(job->scratch, (size_t)most * sizeof(int32_t), what);
-        c->order = rp_scratch_get(job->scratch, (size_t)most * sizeof(int32_t), what);
-        if (!there || c->volume == NULL || c->body == NULL || c->cell == NULL || c->order == NULL) {
+        smear *m = &b.smear[t];
+        *m = (smear){.job = job, .room = most};
+        m->sum = rp_scratch_get(job->scratch, (size_t)most * NODES_MOST * sizeof *m->sum, what);
+        m->held = rp_scratch_get(job->scratch, NODES_MOST * sizeof *m->held, what);
+        m->open = rp_scratch_get(job->scratch, NODES_MOST * sizeof *m->open, what);
+        if (m->sum == NULL || m->held == NULL || m->open == NULL) {
             return RP_ERR_MEMORY;
         }
     }
-    rp_parallel_for(job->threads, set->pages, 1, break_page, &b);
+    for (rp_local p = 0; p < set->pages; p++) {
+        b.slack[p] = INFINITY;
+        b.broken[p] = 0;
+    }
+    for (int forces = 0; forces < 2; forces++) {
+        b.forces = forces;
+        rp_parallel_for(job->threads, set->pages, 1, break_page, &b);
+    }
     int64_t broken = 0;
     for (rp_local p = 0; p < set->pages; p++) {
         *slack = fmin(*slack, b.slack[p]);
@@ -841,24 +1082,6 @@ static bool node_velocity(const rp_glue *g, const uint32_t page[2], int n, doubl
         v[a] = momentum[a] / mass;
     }
     return mass > 0.0;
-}
-
-// A spline of this order and its slope, `d` cells from its middle.
-static double spline(double d, int order, double *slope)
-{
-    const double a = fabs(d), sign = d < 0.0 ? -1.0 : 1.0;
-    if (order == 1) {
-        *slope = a < 1.0 ? -sign : 0.0;
-        return a < 1.0 ? 1.0 - a : 0.0;
-    }
-    if (order == 2) {
-        const double far = a < 1.5 ? 1.5 - a : 0.0;
-        *slope = a < 0.5 ? -2.0 * d : -sign * far;
-        return a < 0.5 ? 0.75 - d * d : 0.5 * far * far;
-    }
-    const double far = a < 2.0 ? 2.0 - a : 0.0;
-    *slope = a < 1.0 ? (1.5 * a - 2.0) * d : -sign * 0.5 * far * far;
-    return a < 1.0 ? (0.5 * a - 1.0) * d * d + 2.0 / 3.0 : far * far * far * (1.0 / 6.0);
 }
 
 // Where the node pages of two fields around a block are.

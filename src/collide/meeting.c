@@ -1000,6 +1000,36 @@ static int join_units(const scene *s, int n, int bodies)
     return units;
 }
 
+// What two bodies of a node weigh together, as far as they can push each other.
+static double reduced_mass(const scene *s, int n, int b, int d)
+{
+    const double one = real_at(s->l, quads(s, s->room->here[b]), n * RP_QUAD + 3);
+    const double other = real_at(s->l, quads(s, s->room->here[d]), n * RP_QUAD + 3);
+    return one * other / (one + other);
+}
+
+// Of all pairs of bodies that belong to the same two units, the heaviest alone touches: several
+// normals between the same two would wedge them.
+static bool speaks_for_units(const scene *s, int n, int bodies, int b, int d)
+{
+    const int *unit = s->room->unit;
+    const double own = reduced_mass(s, n, b, d);
+    for (int i = 0; i < bodies; i++) {
+        for (int k = i + 1; k < bodies; k++) {
+            const bool same = (unit[i] == unit[b] && unit[k] == unit[d]) ||
+                              (unit[i] == unit[d] && unit[k] == unit[b]);
+            if (!same || (i == b && k == d)) {
+                continue;
+            }
+            const double mass = reduced_mass(s, n, i, k);
+            if (mass > own || (mass == own && (i < b || (i == b && k < d)))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, const int order)
 {
     struct meeting_room *room = s->room;
@@ -1023,7 +1053,8 @@ ALWAYS void meet_at_node(const scene *s, int n, int64_t first, const int dim, co
     int pairs = 0;
     for (int b = 0; b < bodies; b++) {
         for (int d = b + 1; d < bodies; d++) {
-            if (room->unit[b] == room->unit[d]) {
+            if (room->unit[b] == room->unit[d] ||
+                (units < bodies && !speaks_for_units(s, n, bodies, b, d))) {
                 continue;
             }
             const rp_node_page *page = rp_grid_page(m->grid) + s->first;

@@ -45,6 +45,9 @@ static rp_result carry_out(const rp_writer *writer, const rp_writing *w)
     if (w->probes != NULL) {
         RP_TRY(rp_table_append(writer->folder, "probes.csv", w->probes));
     }
+    if (w->cracks != NULL) {
+        RP_TRY(rp_table_append(writer->folder, "cracks.csv", w->cracks));
+    }
     RP_TRY(rp_frame_write(w->path, w->state, w->size, &words));
     if (w->fps > 0.0) {
         RP_TRY(rp_folder_index(writer->folder, w->fps));
@@ -83,6 +86,7 @@ static void *work(void *context)
         free(writer->writing.bodies);
         free(writer->writing.contacts);
         free(writer->writing.probes);
+        free(writer->writing.cracks);
         pthread_mutex_lock(&writer->mutex);
         if (result != RP_OK && writer->result == RP_OK) {
             writer->result = result;

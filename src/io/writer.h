@@ -15,9 +15,9 @@ typedef struct rp_writing {
     char path[RP_PATH];
     void *state;
     size_t size;
-    // lines of stats.csv, forces.csv, bodies.csv, contacts.csv and probes.csv, for free(); NULL:
-    // none
-    char *stats, *forces, *bodies, *contacts, *probes;
+    // lines of stats.csv, forces.csv, bodies.csv, contacts.csv, probes.csv and cracks.csv, for
+    // free(); NULL: none
+    char *stats, *forces, *bodies, *contacts, *probes, *cracks;
     double fps;               // of the index of frames; 0: it stays as it is
     char whole[RP_PATH];      // the file keeps chosen columns, and this one all; empty: it does
     char drop_state[RP_PATH]; // a frame that no longer needs what only a restart does; empty: none

@@ -336,17 +336,21 @@ static rp_result add_contact(rp_world *world, const rp_scene *scene, const scene
     return result;
 }
 
+static void read_strength(const scene_value *v, double out[2])
+{
+    out[0] = v->kind == TAKES_RANGE ? v->vector[0] : v->number;
+    out[1] = v->kind == TAKES_RANGE ? v->vector[1] : v->number;
+}
+
 static rp_result add_fracture(rp_world *world, const rp_scene *scene, const scene_call *r)
 {
     rp_glue_def def = rp_default_glue_def();
     const scene_body *body = rp_scene_find_body(scene, rp_call_text(r, "body"));
     const scene_value *strength = rp_call_value(r, "strength"), *open = rp_call_value(r, "open");
-    const bool range = strength->kind == TAKES_RANGE;
     char name[RP_NAME_SIZE];
     def.cut = body->fracture->cut;
     def.field = body->number;
-    def.strength[0] = range ? strength->vector[0] : strength->number;
-    def.strength[1] = range ? strength->vector[1] : strength->number;
+    read_strength(strength, def.strength);
     def.shear = number_or(r, "shear", 0.5 * (def.strength[0] + def.strength[1])) /
                 (0.5 * (def.strength[0] + def.strength[1]));
     def.friction = rp_call_number(r, "friction");
@@ -356,6 +360,16 @@ static rp_result add_fracture(rp_world *world, const rp_scene *scene, const scen
     def.seed = (uint64_t)rp_call_integer(r, "seed");
     snprintf(name, sizeof name, "glue of %.50s", body->name);
     def.name = name;
+    double strengths[30][2];
+    const scene_value *by = rp_call_value(r, "by");
+    if (by->kind == TAKES_CUT && strcmp(by->call->word->name, "planes") == 0) {
+        const scene_value *list = rp_call_value(by->call, "list");
+        for (int i = 0; i < list->count; i++) {
+            const scene_value *own = rp_call_value(list->tables[i], "strength");
+            read_strength(own->kind != 0 ? own : strength, strengths[i]);
+        }
+        def.strengths = (const double(*)[2])strengths;
+    }
     return rp_world_add_glue(world, &def, NULL);
 }
 

@@ -307,7 +307,12 @@ static const scene_key cut_keys[] = {
     {"point", TAKES_VECTOR, "m", ANY, .sentence = "Any point of the cut."},
     {"normal", TAKES_VECTOR, NULL, ANY, .sentence = "Across the cut, of any length but 0."},
 };
-static const scene_word cut_form = {"planes", WORD_FORM, KEYS(cut_keys)};
+static const scene_key cuts_keys[] = {
+    {"point", TAKES_VECTOR, "m", ANY, .sentence = "Any point of the cut."},
+    {"normal", TAKES_VECTOR, NULL, ANY, .sentence = "Across the cut, of any length but 0."},
+    {"strength", TAKES_NUMBER | TAKES_RANGE, "Pa", POSITIVE, .absent = "that of `fracture`", .sentence = "Of this cut."},
+};
+static const scene_word cut_form = {"planes", WORD_FORM, KEYS(cuts_keys)};
 
 static const scene_key planes_keys[] = {
     {"list", TAKES_TABLES, .form = &cut_form, .sentence = "Up to 30 planes; each goes through the whole body."},

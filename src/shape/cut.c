@@ -437,6 +437,7 @@ typedef struct facet {
     double (*corner)[2];
     int corners;
     int64_t label[2]; // behind and before it; -1: look
+    int plane;
 } facet;
 
 typedef struct scattering {
@@ -520,10 +521,10 @@ static bool find_sides(const scattering *w, const facet *f, const double x[3], i
 }
 
 static rp_result give_patch(const scattering *w, const double middle[3], const double normal[3],
-                            double area, const int piece[2])
+                            double area, const int piece[2], int plane)
 {
     const bool turn = piece[0] > piece[1];
-    rp_cut_patch p = {.area = area, .piece = {piece[turn], piece[!turn]}};
+    rp_cut_patch p = {.area = area, .piece = {piece[turn], piece[!turn]}, .plane = plane};
     for (int a = 0; a < 3; a++) {
         p.x[a] = middle[a];
         p.normal[a] = turn ? -normal[a] : normal[a];
@@ -575,7 +576,7 @@ static rp_result scatter_square(const scattering *w, const facet *f, const doubl
             middle[a] = piles[i].sum[a] / piles[i].count;
         }
         RP_TRY(give_patch(w, middle, f->normal, whole * piles[i].count / (across * deep),
-                          piles[i].piece));
+                          piles[i].piece, f->plane));
     }
     return RP_OK;
 }
@@ -605,7 +606,7 @@ static rp_result scatter_facet(const scattering *w, const facet *f)
 static rp_result scatter_planes(const scattering *w)
 {
     for (int i = 0; i < w->cut->def.count; i++) {
-        facet f = {.label = {-1, -1}};
+        facet f = {.label = {-1, -1}, .plane = i};
         memcpy(f.at, w->cut->point[i], sizeof f.at);
         memcpy(f.normal, w->cut->normal[i], sizeof f.normal);
         span_plane(w->cut, &f);
@@ -828,7 +829,7 @@ static rp_result scatter_surface(const scattering *w)
     const double area = kept > 0 ? sheet / (2.0 * step) / (double)kept : 0.0;
     for (size_t i = 0; i < kept && result == RP_OK; i++) {
         static const int piece[2] = {0, 1};
-        result = give_patch(w, list[i].x, list[i].normal, area, piece);
+        result = give_patch(w, list[i].x, list[i].normal, area, piece, 0);
     }
     free(list);
     return result;

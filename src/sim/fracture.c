@@ -105,13 +105,12 @@ static rp_result take_patch(void *context, const rp_cut_patch *patch)
     return RP_OK;
 }
 
-static double draw_strength(const rp_glue_def *def, size_t index)
+static double draw_strength(const rp_glue_def *def, int plane, size_t index)
 {
-    // all alike also where it is infinite
+    const double *range = def->strengths != NULL ? def->strengths[plane] : def->strength;
     const double u = rp_unit(rp_hash(def->seed, index, RP_FOR_STRENGTH, 0));
-    return def->strength[0] == def->strength[1]
-               ? def->strength[0]
-               : def->strength[0] + u * (def->strength[1] - def->strength[0]);
+    // all alike also where it is infinite
+    return range[0] == range[1] ? range[0] : range[0] + u * (range[1] - range[0]);
 }
 
 static rp_result plan_glue(rp_world *world, const rp_glue_def *def, const patches *p,
@@ -147,7 +146,8 @@ static rp_result bear_glue(rp_world *world, const rp_glue_def *def, const patche
         const rp_cut_patch *patch = &p->list[i];
         const rp_local at = set->inbox.count + (rp_local)i;
         rp_world_put_birth(world, species, (rp_local)i, &(rp_birth){.x = patch->x, .v = rest});
-        rp_set_birth_value(set, RP_COL_STRENGTH, at, 0, fmin(draw_strength(def, i), most));
+        rp_set_birth_value(set, RP_COL_STRENGTH, at, 0,
+                           fmin(draw_strength(def, patch->plane, i), most));
         rp_set_birth_value(set, RP_COL_AREA, at, 0, patch->area);
         rp_set_birth_value(set, RP_COL_PARTNER, at, 0, def->field + patch->piece[1]);
         for (int a = 0; a < world->def.dimension; a++) {
@@ -312,6 +312,6 @@ void rp_world_clear_glue(rp_world *world)
 {
     const int glue = rp_glue_find(world->species, world->species_count);
     if (glue >= 0) {
-        rp_glue_clear(&world->set[glue]);
+        world->stats.removed += rp_glue_clear(&world->set[glue]);
     }
 }

@@ -181,8 +181,9 @@ typedef struct go {
     bool stopped;        // before there was a frame
     bool torn;  // the last step is counted, but not all was done that belongs to it: no state of it
     bool begun; // nothing is left of a run that is overwritten
-    double held;         // seconds for which the last frame kept the steps waiting
-    rp_probe_lines read; // by probes since the last state
+    double held;           // seconds for which the last frame kept the steps waiting
+    rp_probe_lines read;   // by probes since the last state
+    rp_probe_lines cracks; // likewise, of what broke
 } go;
 
 // As they are now, for run.json.
@@ -450,6 +451,11 @@ static char *put_text(char *at, const char *name)
     return at;
 }
 
+static bool has_glue(const rp_world *world)
+{
+    return rp_glue_find(world->species, world->species_count) >= 0;
+}
+
 // A line for each pair of bodies that touched within the frame.
 static rp_result contact_lines(const go *g, const rp_stats *s, char **out)
 {
@@ -478,22 +484,72 @@ static rp_result contact_lines(const go *g, const rp_stats *s, char **out)
     return RP_OK;
 }
 
-// Lines of probes go to the writer with the state that they lead to.
-static char *take_lines(go *g)
+static const char CRACKS_HEADER[] =
+    "step,time_s,body,other,name,other_name,glue,area_m2,kinetic_J,elastic_J\n";
+
+// What broke in the step that was just done.
+static rp_result crack_lines(go *g)
 {
-    char *text = g->read.text;
-    g->read = (rp_probe_lines){0};
+    enum { BYTES = 1024 };
+    rp_world *world = g->def->world;
+    rp_probe_lines *lines = &g->cracks;
+    const size_t most = (size_t)world->crack_count * BYTES;
+    if (world->crack_count == 0) {
+        return RP_OK;
+    }
+    if (lines->room - lines->used < most) {
+        const size_t room = 2 * (lines->used + most);
+        char *text = realloc(lines->text, room);
+        if (text == NULL) {
+            return rp_fail(RP_ERR_MEMORY, "out of memory: lines of cracks.csv");
+        }
+        lines->text = text;
+        lines->room = room;
+    }
+    char *at = lines->text + lines->used;
+    for (rp_local i = 0; i < world->crack_count; i++) {
+        const rp_crack_row *row = (rp_crack_row *)world->cracks.data + i;
+        at += sprintf(at, "%" PRId64, world->time.step);
+        at = put_number(at, row->time);
+        at += sprintf(at, ",%d,%d", row->body[0], row->body[1]);
+        for (int k = 0; k < 2; k++) {
+            char name[RP_NAME_SIZE];
+            rp_world_body_name(world, row->body[k], name);
+            at = put_text(at, name);
+        }
+        at += sprintf(at, ",%" PRId64, row->glue);
+        at = put_number(at, row->area);
+        at = put_number(at, row->kinetic);
+        at = put_number(at, row->elastic);
+        *at++ = '\n';
+        *at = '\0';
+    }
+    lines->used = (size_t)(at - lines->text);
+    world->crack_count = 0;
+    return RP_OK;
+}
+
+// Lines of probes and cracks go to the writer with the state that they lead to.
+static char *take_lines(rp_probe_lines *lines)
+{
+    char *text = lines->text;
+    *lines = (rp_probe_lines){0};
     return text;
 }
 
 // They are written at once where they are many, or no state will follow.
 static rp_result write_lines(go *g)
 {
-    char *text = take_lines(g);
-    RP_TRY(rp_writer_wait(g->writer)); // those before them come first
-    const rp_result result =
-        text != NULL ? rp_table_append(&g->run->folder, "probes.csv", text) : RP_OK;
+    char *text = take_lines(&g->read), *cracks = take_lines(&g->cracks);
+    rp_result result = rp_writer_wait(g->writer); // those before them come first
+    if (result == RP_OK && text != NULL) {
+        result = rp_table_append(&g->run->folder, "probes.csv", text);
+    }
+    if (result == RP_OK && cracks != NULL) {
+        result = rp_table_append(&g->run->folder, "cracks.csv", cracks);
+    }
     free(text);
+    free(cracks);
     return result;
 }
 
@@ -516,7 +572,8 @@ static rp_result save_frame(go *g, const rp_stats *stats, const rp_totals *total
         free(w.contacts);
         return result;
     }
-    w.probes = take_lines(g);
+    w.probes = take_lines(&g->read);
+    w.cracks = take_lines(&g->cracks);
     rp_folder_frame(folder, stats->frame, w.path);
     w.fps = g->def->world->def.fps;
     rp_folder_path(folder, "state.hdf", g->def->world->chosen ? w.whole : w.remove);
@@ -534,7 +591,8 @@ static rp_result save_middle(go *g)
     rp_writing w = {0};
     RP_TRY(rp_writer_wait(g->writer));
     RP_TRY(rp_world_save(g->def->world, &w.state, &w.size));
-    w.probes = take_lines(g);
+    w.probes = take_lines(&g->read);
+    w.cracks = take_lines(&g->cracks);
     rp_folder_path(&g->run->folder, "state.hdf", w.path);
     rp_writer_write(g->writer, &w);
     g->saved = rp_seconds();
@@ -734,7 +792,12 @@ static rp_result start_new(go *g)
         rp_folder_path(&g->run->folder, "probes.csv", path);
         RP_TRY(rp_file_write_all(path, rp_probes_header, strlen(rp_probes_header)));
     }
+    if (has_glue(g->def->world)) {
+        rp_folder_path(&g->run->folder, "cracks.csv", path);
+        RP_TRY(rp_file_write_all(path, CRACKS_HEADER, strlen(CRACKS_HEADER)));
+    }
     RP_TRY(settle(g));
+    g->def->world->crack_count = 0; // before time begins
     if (g->stopped) {
         return RP_OK;
     }
@@ -800,6 +863,9 @@ static rp_result start_again(go *g)
     if (g->def->world->probes > 0) {
         RP_TRY(rp_table_cut(folder, "probes.csv", rp_probes_header, g->def->world->time.step));
     }
+    if (has_glue(g->def->world)) {
+        RP_TRY(rp_table_cut(folder, "cracks.csv", CRACKS_HEADER, g->def->world->time.step));
+    }
     RP_TRY(tidy_up(g));
     RP_TRY(write_record(g, "running"));
     rp_world_stats(g->def->world, &g->before);
@@ -823,8 +889,9 @@ static rp_result advance(go *g, rp_run_answer *answer)
     const bool frame_ended = world->time.frame != frame;
     rp_world_stats(world, &stats);
     RP_TRY(rp_probes_read(world, before, &g->read));
+    RP_TRY(crack_lines(g));
     g->torn = frame_ended;
-    if (g->read.used > LINES_MOST) {
+    if (g->read.used + g->cracks.used > LINES_MOST) {
         RP_TRY(write_lines(g));
     }
     if (frame_ended) {
@@ -887,7 +954,8 @@ static void save_what_can_be(go *g, const char *sentence)
         rp_log(RP_LOG_WARNING, "no state.hdf: %s", rp_last_error());
     }
     if (world->failed && write_lines(g) != RP_OK) { // what led there
-        rp_log(RP_LOG_WARNING, "the last lines of probes.csv are lost: %s", rp_last_error());
+        rp_log(RP_LOG_WARNING, "the last lines of probes.csv or cracks.csv are lost: %s",
+               rp_last_error());
     }
 }
 
@@ -947,6 +1015,7 @@ rp_result rp_run_go(rp_run *run, const rp_run_def *def, rp_run_end *end)
     const kept_error error = keep_error(go_on(&g, end));
     const rp_result closed = rp_writer_close(g.writer);
     free(g.read.text);
+    free(g.cracks.text);
     *end = error.result == RP_OK && closed == RP_OK ? *end : RP_RUN_FAILED;
     return error.result == RP_OK ? closed : fail_again(&error);
 }
