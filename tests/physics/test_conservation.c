@@ -13,7 +13,7 @@
 #define PI 3.14159265358979323846
 
 // Steps of the creep test, four times over.
-#ifdef __SANITIZE_ADDRESS__
+#if CHECK_SANITIZED
 enum { CREEP_STEPS = 200000 };
 #else
 enum { CREEP_STEPS = 1000000 };

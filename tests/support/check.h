@@ -99,6 +99,18 @@ void check_expect_assert(void);
 // The condition of the newest assert this test broke, "" when there was none.
 const char *check_last_assert(void);
 
+// 1 in builds with an address sanitizer: it looks at memory, and is slow.
+#ifdef __has_feature
+#define CHECK_HAS_FEATURE(name) __has_feature(name)
+#else
+#define CHECK_HAS_FEATURE(name) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || CHECK_HAS_FEATURE(address_sanitizer)
+#define CHECK_SANITIZED 1
+#else
+#define CHECK_SANITIZED 0
+#endif
+
 // How often to do what a test repeats: so often, or a quarter of it in builds that cover the code
 // but look for other mistakes than those of numbers (REPOSE_COVER). At least 1.
 int check_rounds(int often);

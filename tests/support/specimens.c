@@ -392,7 +392,7 @@ void step(const double x[3], double by, const double n[3], double out[3])
     }
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#if CHECK_SANITIZED
 enum { CROWD = 20000 }; // a sanitizer looks at memory; fine statistics are for fast builds
 #else
 enum { CROWD = 200000 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#if CHECK_SANITIZED
 enum {
     STEPS = 100,
     LOOK = 50,
