@@ -54,10 +54,26 @@ typedef struct rp_record_collider {
     rp_look look;
     double color[3]; ///< sRGB, 0 to 1
     bool moves;
-    rp_surface surface; ///< belongs to the record
+    bool deforms;       ///< rp_record_surface() says how
+    rp_surface surface; ///< belongs to the record; of one that deforms, as it is at first
 } rp_record_collider;
 /// @param index 0 to rp_record_info.colliders - 1
 RP_API const rp_record_collider *rp_record_collider_at(const rp_record *record, int index);
+
+/// How one that deforms goes on: where the vertices of its surface are at several times, and
+/// straight on in between.
+typedef struct rp_record_sequence {
+    int64_t count;      ///< of times
+    double fps, start;  ///< times in a second, and when the first one is [s]
+    bool loop;          ///< after the last comes the first again; else it stays as in the last
+    float (*vertex)[3]; ///< [count][surface.vertices]; belongs to the record
+} rp_record_sequence;
+/// @return false when the collider does not deform
+RP_API bool rp_record_sequence_of(const rp_record *record, int collider, rp_record_sequence *out);
+/// The surface of a collider as it is at a frame, or in between, where its pose is (0, 0, 0).
+/// @param[out] surface released with rp_surface_free()
+RP_API rp_result rp_record_surface(const rp_record *record, int collider, double frame,
+                                   rp_surface *surface);
 
 /// Where a collider is at a frame, or in between.
 RP_API rp_pose rp_record_pose(const rp_record *record, int collider, double frame);

@@ -33,3 +33,22 @@ static inline void rp_across(const double along[3], double one[3], double two[3]
     }
     rp_cross(along, one, two);
 }
+
+// The angle of which these are sine and cosine, between 0 and half a turn. Not by libm, whose bits
+// depend on the processor: the angle is halved until its tangent is below 0.1, where the series
+// needs eight terms.
+static inline double rp_angle_of(double sine, double cosine)
+{
+    enum { HALVINGS = 4, TERMS = 8 };
+    for (int i = 0; i < HALVINGS; i++) {
+        const double half = sqrt(0.5 * (1.0 + cosine));
+        sine /= 2.0 * half;
+        cosine = half;
+    }
+    const double t = sine / cosine;
+    double sum = 0.0;
+    for (int n = TERMS - 1; n >= 0; n--) {
+        sum = 1.0 / (2 * n + 1) - t * t * sum;
+    }
+    return (1 << HALVINGS) * t * sum;
+}

@@ -52,6 +52,7 @@ void rp_body_begin(rp_body *body, double dt)
 {
     const rp_collider *c = body->collider;
     body->given = (rp_impulse){0};
+    body->worked = 0.0;
     if (rp_body_is_free(body)) {
         return;
     }

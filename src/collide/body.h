@@ -43,6 +43,7 @@ typedef struct rp_body {
     double turned[3][3]; // `inverse` in the world's frame, while bodies meet (collide/bumps.h)
     double mend[2][3];   // velocity and spin that it is moved with in the step, but does not have
     rp_impulse given;
+    double worked; // by one that deforms on what it touches [J]; of others velocity and spin say it
 } rp_body;
 
 rp_body rp_body_scripted(const rp_collider *collider);

@@ -11,7 +11,9 @@ double rp_collider_look(const rp_collider *c, const double x[3], double normal[3
     }
     double local[3], gradient[3];
     rp_placing_local(&c->begin, x, local);
-    const double phi = rp_shape_distance(c->shape, local, gradient);
+    rp_mesh_spot spot;
+    const double phi = c->morph != NULL ? rp_morph_look(c->morph, local, gradient, &spot)
+                                        : rp_shape_distance(c->shape, local, gradient);
     rp_rotate(c->begin.rotation, gradient, normal);
     return phi;
 }
@@ -26,7 +28,12 @@ bool rp_collider_bounds_at(const rp_collider *c, const rp_placing *at, int dim, 
                            double upper[3])
 {
     double box[2][3];
-    const bool bounded = rp_shape_bounds(c->shape, dim, lower, upper);
+    bool bounded = true;
+    if (c->morph != NULL) {
+        rp_morph_bounds(c->morph, lower, upper);
+    } else {
+        bounded = rp_shape_bounds(c->shape, dim, lower, upper);
+    }
     if (dim == 2) {
         lower[2] = upper[2] = 0.0;
     }
@@ -54,5 +61,17 @@ bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int3
         middle[a] = l->h * (block[a] * l->cells[a] + half);
         reach2 += half * half;
     }
-    return rp_collider_distance(c, middle) < l->h * (sqrt(reach2) + 2.0);
+    const double reach = l->h * (sqrt(reach2) + 2.0);
+    if (c->morph != NULL) { // the box around it is known, and its nearest triangle takes a search
+        double lower[3], upper[3], away2 = 0.0;
+        rp_collider_bounds(c, l->dim, lower, upper);
+        for (int a = 0; a < l->dim; a++) {
+            const double away = fmax(0.0, fmax(lower[a] - middle[a], middle[a] - upper[a]));
+            away2 += away * away;
+        }
+        if (away2 > reach * reach) {
+            return false;
+        }
+    }
+    return rp_collider_distance(c, middle) < reach;
 }

@@ -3,6 +3,7 @@
 
 #include "collide/placing.h"
 #include "core/grid.h"
+#include "shape/sequence.h"
 
 typedef struct rp_collider {
     // described once
@@ -17,6 +18,7 @@ typedef struct rp_collider {
     bool thin;       // sand may feel two faces of it at once (collide/thin.h)
     rp_look look;    // for pictures
     double color[3]; // sRGB
+    rp_morph *morph; // of a shape that deforms, and its own; NULL: it stays as it is
     // where it is at the start and at the end of the step; written by rp_colliders_move()
     rp_placing begin, end;
 } rp_collider;
@@ -41,8 +43,12 @@ bool rp_collider_bounds_at(const rp_collider *collider, const rp_placing *at, in
                            double lower[3], double upper[3]);
 // How fast the point of it that is at x at the start of the step moves in the step: from where its
 // pose takes that point, divided by dt, so that what a script moves and what sand feels cannot
-// differ. No point of the collider need be there: x may be outside of it [m/s].
+// differ. No point of the collider need be there: x may be outside of it. One that deforms moves
+// there as it does where it is nearest [m/s].
 void rp_collider_velocity(const rp_collider *collider, const double x[3], double dt, double out[3]);
+// Distance, way out and velocity at once.
+double rp_collider_meet(const rp_collider *collider, const double x[3], double dt, double normal[3],
+                        double velocity[3]);
 // How far any point of a collider goes within the step, as far as it is or comes near this box [m].
 double rp_colliders_way(const rp_collider *collider, int colliders, int dim, const double lower[3],
                         const double upper[3]);

@@ -50,6 +50,9 @@ rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, doub
             RP_TRY(pose_at(c, t, &c->begin));
             RP_TRY(pose_at(c, t + dt, &c->end));
         }
+        if (c->morph != NULL) {
+            rp_morph_move(c->morph, t, dt);
+        }
         if (c->parent >= 0) {
             rp_placing_go_along(&collider[c->parent].begin, &c->begin);
             rp_placing_go_along(&collider[c->parent].end, &c->end);
@@ -60,18 +63,50 @@ rp_result rp_colliders_move(rp_collider *collider, int colliders, double t, doub
 
 rp_pose rp_collider_pose(const rp_collider *c) { return rp_placing_pose(&c->end); }
 
+// Where the point of a collider that is at x goes in the step, less x, over dt.
+// @param way that it goes within the collider's frame
+static void carried(const rp_collider *c, const double x[3], const double local[3],
+                    const double way[3], double dt, double out[3])
+{
+    double there[3];
+    const double at[3] = {local[0] + way[0], local[1] + way[1], local[2] + way[2]};
+    rp_rotate(c->end.rotation, at, there);
+    for (int a = 0; a < 3; a++) {
+        out[a] = (there[a] + c->end.position[a] - x[a]) / dt;
+    }
+}
+
 void rp_collider_velocity(const rp_collider *c, const double x[3], double dt, double out[3])
 {
-    double local[3], there[3];
+    double local[3], normal[3], way[3] = {0.0, 0.0, 0.0};
     if (!c->moves) {
         out[0] = out[1] = out[2] = 0.0;
         return;
     }
     rp_placing_local(&c->begin, x, local);
-    rp_rotate(c->end.rotation, local, there);
-    for (int a = 0; a < 3; a++) {
-        out[a] = (there[a] + c->end.position[a] - x[a]) / dt;
+    if (c->morph != NULL) {
+        rp_mesh_spot spot;
+        rp_morph_look(c->morph, local, normal, &spot);
+        rp_morph_way(c->morph, &spot, way);
     }
+    carried(c, x, local, way, dt, out);
+}
+
+double rp_collider_meet(const rp_collider *c, const double x[3], double dt, double normal[3],
+                        double velocity[3])
+{
+    if (c->morph == NULL) {
+        rp_collider_velocity(c, x, dt, velocity);
+        return rp_collider_look(c, x, normal);
+    }
+    double local[3], gradient[3], way[3];
+    rp_mesh_spot spot;
+    rp_placing_local(&c->begin, x, local);
+    const double phi = rp_morph_look(c->morph, local, gradient, &spot);
+    rp_morph_way(c->morph, &spot, way);
+    rp_rotate(c->begin.rotation, gradient, normal);
+    carried(c, x, local, way, dt, velocity);
+    return phi;
 }
 
 // The part of `box` that a collider is in at the start or at the end of the step, or between.
@@ -103,15 +138,25 @@ double rp_colliders_way(const rp_collider *collider, int colliders, int dim, con
         if (!c->moves || !(lower[0] <= upper[0]) || !common_box(c, dim, box[0], box[1])) {
             continue;
         }
-        // the way is an affine function of the place: the longest is at a corner
+        // the way is an affine function of the place, but for what it deforms: the longest is at a
+        // corner
+        double within = 0.0;
+        if (c->morph != NULL) {
+            double own[2][3];
+            rp_morph_bounds(c->morph, own[0], own[1]); // unless it stands: all of it
+            const bool goes = c->motion.call != NULL || c->parent >= 0;
+            within = rp_morph_longest_way(c->morph, goes ? own[0] : box[0], goes ? own[1] : box[1]);
+        }
         for (int k = 0; k < 8; k++) {
-            double x[3], way[3], way2 = 0.0;
+            double x[3], local[3], way[3], way2 = 0.0;
             rp_box_corner(box[0], box[1], k, x);
-            rp_collider_velocity(c, x, 1.0, way);
+            rp_placing_local(&c->begin, x, local);
+            carried(c, x, local, (double[3]){0.0, 0.0, 0.0}, 1.0, way);
             for (int a = 0; a < dim; a++) {
                 way2 += way[a] * way[a];
             }
-            most2 = fmax(most2, way2);
+            const double way1 = sqrt(way2) + within;
+            most2 = fmax(most2, way1 * way1);
         }
     }
     return sqrt(most2);

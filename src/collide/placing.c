@@ -1,5 +1,7 @@
 #include "collide/placing.h"
 
+#include "base/three.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -67,25 +69,6 @@ void rp_placing_go_along(const rp_placing *parent, rp_placing *own)
     *own = out;
 }
 
-// The angle of which these are sine and cosine, between 0 and half a turn. Not by libm, whose bits
-// depend on the processor: the angle is halved until its tangent is below 0.1, where the series
-// needs eight terms.
-static double angle_of(double sine, double cosine)
-{
-    enum { HALVINGS = 4, TERMS = 8 };
-    for (int i = 0; i < HALVINGS; i++) {
-        const double half = sqrt(0.5 * (1.0 + cosine));
-        sine /= 2.0 * half;
-        cosine = half;
-    }
-    const double t = sine / cosine;
-    double sum = 0.0;
-    for (int n = TERMS - 1; n >= 0; n--) {
-        sum = 1.0 / (2 * n + 1) - t * t * sum;
-    }
-    return (1 << HALVINGS) * t * sum;
-}
-
 void rp_placing_turn(const rp_placing *from, const rp_placing *to, double out[3])
 {
     rp_placing between = {0};
@@ -100,7 +83,7 @@ void rp_placing_turn(const rp_placing *from, const rp_placing *to, double out[3]
     const double *q = turn.rotation, sign = q[3] < 0.0 ? -1.0 : 1.0;
     const double sine = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
     // of the half angle, whose cosine is not negative
-    const double scale = sine > 0.0 ? 2.0 * angle_of(sine, sign * q[3]) / sine : 0.0;
+    const double scale = sine > 0.0 ? 2.0 * rp_angle_of(sine, sign * q[3]) / sine : 0.0;
     for (int a = 0; a < 3; a++) {
         out[a] = sign * scale * q[a];
     }

@@ -231,8 +231,7 @@ static inline __attribute__((always_inline)) void constrain(const rp_touches *t,
     const rp_collider *c = &t->collider[t->near[pair]];
     double phi;
     if (c->moves) {
-        phi = rp_collider_look(c, at->x, out->normal);
-        rp_collider_velocity(c, at->x, dt, out->velocity);
+        phi = rp_collider_meet(c, at->x, dt, out->normal, out->velocity);
     } else {
         double numbers[4];
         if (t->wall[pair] < 0) {
@@ -343,6 +342,7 @@ static void collide_once(const rp_constraint *c, bool rubs, double dt, const dou
         square += v[a] * v[a];
         v[a] += c->velocity[a];
         lost[a] = at->mass * (lost[a] - v[a]);
+        given->worked -= lost[a] * c->velocity[a];
         arm[a] = at->x[a] - about[a];
     }
     rp_impulse_add(&given->impulse, arm, lost);
@@ -477,6 +477,7 @@ static void hand_over(void *context, uint32_t collider, const double *row)
     rp_gift gift;
     memcpy(&gift, row, sizeof gift);
     rp_body_take(&g->body[collider], &gift.impulse);
+    g->body[collider].worked += gift.worked;
     *g->rubbed += gift.rubbed;
 }
 

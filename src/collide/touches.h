@@ -24,6 +24,7 @@ typedef struct rp_touch {
 typedef struct rp_gift {
     rp_impulse impulse; // about the collider's position
     double rubbed;      // energy that was rubbed off along its surface [J]
+    double worked;      // what the collider has done by moving [J]
 } rp_gift;
 
 typedef struct rp_touches {

@@ -62,13 +62,10 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 
 // ---- colliders ----
 
-static rp_result write_mesh(const rp_job *job, int index)
+static rp_result write_mesh(const rp_job *job, const rp_surface *s, const char *name,
+                            const char *path)
 {
-    const rp_surface *s = &rp_record_collider_at(job->record, index)->surface;
-    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
     rp_out o;
-    rp_export_collider_name(job, index, name);
-    rp_job_path(job, path, "colliders/%s.ply", name);
     RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o,
                 "ply\nformat binary_little_endian 1.0\ncomment collider %s at rest, metres\n"
@@ -93,6 +90,27 @@ static rp_result write_mesh(const rp_job *job, int index)
     return rp_out_close(&o);
 }
 
+// One file, or one for each frame where it deforms.
+static rp_result write_meshes(const rp_job *job, int index)
+{
+    const rp_record_collider *c = rp_record_collider_at(job->record, index);
+    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
+    rp_export_collider_name(job, index, name);
+    rp_job_path(job, path, "colliders/%s.ply", name);
+    if (!c->deforms) {
+        return write_mesh(job, &c->surface, name, path);
+    }
+    for (int64_t i = 0; i < job->frames; i++) {
+        rp_surface now;
+        RP_TRY(rp_record_surface(job->record, index, (double)job->frame[i], &now));
+        rp_job_path(job, path, "colliders/%s.%04lld.ply", name, (long long)job->frame[i]);
+        const rp_result result = write_mesh(job, &now, name, path);
+        rp_surface_free(&now);
+        RP_TRY(result);
+    }
+    return RP_OK;
+}
+
 rp_result rp_export_colliders(const rp_job *job)
 {
     char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
@@ -105,7 +123,7 @@ rp_result rp_export_colliders(const rp_job *job)
         return rp_file_cannot("make", path, errno);
     }
     for (int i = 0; i < job->info.colliders; i++) {
-        RP_TRY(write_mesh(job, i));
+        RP_TRY(write_meshes(job, i));
     }
     rp_job_path(job, path, "colliders.csv");
     RP_TRY(rp_out_open(&o, job, path));

@@ -228,7 +228,37 @@ static void put_pose(rp_out *o, const rp_job *job, int index, bool turn)
     rp_out_text(o, moves ? "            }\n" : "");
 }
 
-static void put_mesh(rp_out *o, const rp_job *job, int index)
+static void put_vectors(rp_out *o, const rp_job *job, float (*vector)[3], int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double x[3] = {vector[i][0], vector[i][1], vector[i][2]};
+        rp_job_turn(job, x);
+        rp_out_text(o, "%s(%.7g, %.7g, %.7g)", i > 0 ? ", " : "", x[0], x[1], x[2]);
+    }
+}
+
+// Points and normals of a mesh that deforms, at each frame.
+static rp_result put_deforming(rp_out *o, const rp_job *job, int index)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        rp_out_text(o, pass == 0 ? "            point3f[] points.timeSamples = {\n"
+                                 : "            normal3f[] normals (\n"
+                                   "                interpolation = \"vertex\"\n            )\n"
+                                   "            normal3f[] normals.timeSamples = {\n");
+        for (int64_t i = 0; i < job->frames; i++) {
+            rp_surface s;
+            RP_TRY(rp_record_surface(job->record, index, (double)job->frame[i], &s));
+            rp_out_text(o, "                %lld: [", (long long)job->frame[i]);
+            put_vectors(o, job, pass == 0 ? s.vertex : s.normal, s.vertices);
+            rp_out_text(o, "],\n");
+            rp_surface_free(&s);
+        }
+        rp_out_text(o, "            }\n");
+    }
+    return RP_OK;
+}
+
+static rp_result put_mesh(rp_out *o, const rp_job *job, int index)
 {
     const rp_record_collider *c = rp_record_collider_at(job->record, index);
     const rp_surface *s = &c->surface;
@@ -258,21 +288,21 @@ static void put_mesh(rp_out *o, const rp_job *job, int index)
         rp_out_text(o, "%s%u, %u, %u", i > 0 ? ", " : "", s->triangle[i][0], s->triangle[i][1],
                     s->triangle[i][2]);
     }
-    for (int pass = 0; pass < 2; pass++) {
-        rp_out_text(o, pass == 0 ? "]\n            point3f[] points = ["
-                                 : "]\n            normal3f[] normals = [");
-        for (int64_t i = 0; i < s->vertices; i++) {
-            const float *v = pass == 0 ? s->vertex[i] : s->normal[i];
-            double x[3] = {v[0], v[1], v[2]};
-            rp_job_turn(job, x);
-            rp_out_text(o, "%s(%.7g, %.7g, %.7g)", i > 0 ? ", " : "", x[0], x[1], x[2]);
-        }
+    rp_out_text(o, "]\n");
+    if (c->deforms) {
+        RP_TRY(put_deforming(o, job, index));
+    } else {
+        rp_out_text(o, "            point3f[] points = [");
+        put_vectors(o, job, s->vertex, s->vertices);
+        rp_out_text(o, "]\n            normal3f[] normals = [");
+        put_vectors(o, job, s->normal, s->vertices);
+        rp_out_text(o, "] (\n                interpolation = \"vertex\"\n            )\n");
     }
-    rp_out_text(o, "] (\n                interpolation = \"vertex\"\n            )\n");
     put_pose(o, job, index, false);
     put_pose(o, job, index, true);
     rp_out_text(o, "            uniform token[] xformOpOrder = [\"xformOp:translate\", "
                    "\"xformOp:orient\"]\n        }\n");
+    return RP_OK;
 }
 
 // Matte, or glass; in a colour of its own or, where it is NULL, in that of each point.
@@ -317,8 +347,9 @@ static rp_result write_run(const rp_job *job, const keep *k)
     rp_out_text(&o, "def Xform \"Run\" (\n    kind = \"component\"\n)\n{\n");
     put_points(&o, job, k);
     rp_out_text(&o, "\n    def Xform \"Colliders\"\n    {\n");
-    for (int i = 0; i < job->info.colliders; i++) {
-        put_mesh(&o, job, i);
+    rp_result result = RP_OK;
+    for (int i = 0; i < job->info.colliders && result == RP_OK; i++) {
+        result = put_mesh(&o, job, i);
     }
     rp_out_text(&o, "    }\n\n    def Scope \"Materials\"\n    {\n");
     put_material(&o, "/Run/Materials", "Particles", NULL, false);
@@ -329,6 +360,7 @@ static rp_result write_run(const rp_job *job, const keep *k)
         put_material(&o, "/Run/Materials/Colliders", name, c->color, c->look == RP_LOOK_GLASS);
     }
     rp_out_text(&o, "        }\n    }\n}\n");
+    o.result = o.result == RP_OK ? result : o.result;
     return rp_out_close(&o);
 }
 

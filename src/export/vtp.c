@@ -185,6 +185,7 @@ static bool there_are(const rp_job *job, bool moving)
 static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
 {
     static const rp_surface none = {0};
+    rp_result result = RP_OK;
     char path[RP_JOB_PATH];
     rp_out o;
     blocks b = {0};
@@ -218,9 +219,14 @@ static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
         // normals, numbers, points, corners
         put_length(&o, &b, pass == 1 ? cells * 4 : pass == 3 ? cells * 24 : points * 12);
         int64_t base = 0;
-        for (int i = 0; i < job->info.colliders; i++) {
+        for (int i = 0; i < job->info.colliders && result == RP_OK; i++) {
             const rp_record_collider *c = rp_record_collider_at(job->record, i);
             const rp_surface *s = c->moves == moving ? &c->surface : &none;
+            rp_surface made = {0};
+            if (c->deforms && moving) {
+                result = rp_record_surface(job->record, i, (double)job->frame[index], &made);
+                s = result == RP_OK ? &made : &none;
+            }
             const rp_pose pose = rp_job_pose(job, i, (double)job->frame[index]);
             for (int64_t v = 0; v < s->vertices && pass % 2 == 0; v++) {
                 float x[3];
@@ -235,6 +241,7 @@ static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
                          pass == 1 ? sizeof number : sizeof corner);
             }
             base += s->vertices;
+            rp_surface_free(&made);
         }
     }
     put_length(&o, &b, cells * 8);
@@ -244,6 +251,7 @@ static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
     }
     end_block(&o, &b);
     rp_out_text(&o, "\n</AppendedData>\n</VTKFile>\n");
+    o.result = o.result == RP_OK ? result : o.result;
     return rp_out_close(&o);
 }
 

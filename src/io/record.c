@@ -28,8 +28,9 @@ struct rp_record {
     double (*tint)[3]; // of each material's grains, sRGB; the first is -1 where there is none
     char (*body)[RP_NAME_SIZE]; // names
     rp_record_collider *collider;
-    int numbers;   // more than the highest of a collider
-    rp_pose *pose; // [frame][number], frames 0 to poses - 1
+    rp_record_sequence *sequence; // of each collider; without vertices where it does not deform
+    int numbers;                  // more than the highest of a collider
+    rp_pose *pose;                // [frame][number], frames 0 to poses - 1
     int64_t poses;
 };
 
@@ -231,6 +232,32 @@ static rp_result read_collider(rp_record *r, const json_t *said, rp_record_colli
     return result;
 }
 
+// Where the vertices of one that deforms are: float[count][vertices][3].
+static rp_result read_sequence(rp_record *r, const json_t *said, const rp_record_collider *c,
+                               rp_record_sequence *out)
+{
+    const char *file = json_string_value(json_object_get(said, "file"));
+    const double count = number(said, "count", 0.0), fps = number(said, "fps", 0.0);
+    char path[RP_PATH], *data;
+    size_t size;
+    if (file == NULL || strchr(file, '/') != NULL || strlen(file) > 255 || !(count >= 1.0) ||
+        !(count < 1e9) || !(fps > 0.0)) {
+        return rp_fail(RP_ERR_FILE, "%s/shapes/shapes.json does not say how '%s' deforms",
+                       r->folder.path, c->name);
+    }
+    snprintf(path, sizeof path, "shapes/%s", file);
+    RP_TRY(rp_folder_read(&r->folder, path, &data, &size));
+    *out = (rp_record_sequence){.count = (int64_t)count,
+                                .fps = fps,
+                                .start = number(said, "start", 0.0),
+                                .loop = json_is_true(json_object_get(said, "loop")),
+                                .vertex = (float(*)[3])(void *)data};
+    if ((double)size != count * (double)c->surface.vertices * sizeof *out->vertex) {
+        return rp_fail(RP_ERR_FILE, "%s/%s is cut off or damaged", r->folder.path, path);
+    }
+    return RP_OK;
+}
+
 static rp_result read_shapes(rp_record *r)
 {
     char path[RP_PATH], *text;
@@ -249,12 +276,19 @@ static rp_result read_shapes(rp_record *r)
     const size_t count = json_array_size(list);
     rp_result result = RP_OK;
     r->collider = calloc(count + 1, sizeof *r->collider);
-    if (r->collider == NULL) {
+    r->sequence = calloc(count + 1, sizeof *r->sequence);
+    if (r->collider == NULL || r->sequence == NULL) {
         result = rp_fail(RP_ERR_MEMORY, "no memory for the colliders of %s", r->folder.path);
     }
     for (size_t i = 0; i < count && result == RP_OK; i++) {
-        result = read_collider(r, json_array_get(list, i), &r->collider[i]);
+        const json_t *said = json_array_get(list, i);
+        const json_t *sequence = json_object_get(said, "sequence");
+        result = read_collider(r, said, &r->collider[i]);
         r->info.colliders++;
+        r->collider[i].deforms = sequence != NULL;
+        if (result == RP_OK && sequence != NULL) {
+            result = read_sequence(r, sequence, &r->collider[i], &r->sequence[i]);
+        }
     }
     json_decref(list);
     return result;
@@ -400,7 +434,9 @@ void rp_record_close(rp_record *r)
     if (r != NULL) {
         for (int i = 0; i < r->info.colliders; i++) {
             rp_surface_free(&r->collider[i].surface);
+            free(r->sequence[i].vertex);
         }
+        free(r->sequence);
         free(r->folder.path);
         free(r->collider);
         free(r->pose);
@@ -450,6 +486,82 @@ const rp_record_collider *rp_record_collider_at(const rp_record *r, int index)
 {
     RP_ASSERT(index >= 0 && index < r->info.colliders);
     return &r->collider[index];
+}
+
+bool rp_record_sequence_of(const rp_record *r, int collider, rp_record_sequence *out)
+{
+    RP_ASSERT(collider >= 0 && collider < r->info.colliders);
+    *out = r->sequence[collider];
+    return r->collider[collider].deforms;
+}
+
+// Vertices of one that deforms at a time.
+static void deform(const rp_record_sequence *q, double t, int64_t vertices, float (*out)[3])
+{
+    double at = fmax((t - q->start) * q->fps, 0.0);
+    at = q->loop ? fmod(at, (double)q->count) : fmin(at, (double)(q->count - 1));
+    const int64_t first = (int64_t)at < q->count ? (int64_t)at : q->count - 1;
+    const int64_t next = first + 1 < q->count ? first + 1 : q->loop ? 0 : first;
+    const float share = (float)(at - (double)first);
+    const float(*a)[3] = (const float(*)[3])q->vertex + first * vertices;
+    const float(*b)[3] = (const float(*)[3])q->vertex + next * vertices;
+    for (int64_t v = 0; v < vertices; v++) {
+        for (int k = 0; k < 3; k++) {
+            out[v][k] = a[v][k] + share * (b[v][k] - a[v][k]);
+        }
+    }
+}
+
+// The mean of the triangles around each vertex, larger ones more; creases have vertices twice.
+static void find_normals(rp_surface *s)
+{
+    memset(s->normal, 0, (size_t)s->vertices * sizeof *s->normal);
+    for (int64_t t = 0; t < s->triangles; t++) {
+        const uint32_t *c = s->triangle[t];
+        float e[2][3];
+        for (int k = 0; k < 3; k++) {
+            e[0][k] = s->vertex[c[1]][k] - s->vertex[c[0]][k];
+            e[1][k] = s->vertex[c[2]][k] - s->vertex[c[0]][k];
+        }
+        for (int k = 0; k < 3; k++) {
+            const int i = (k + 1) % 3, j = (k + 2) % 3;
+            const float n = e[0][i] * e[1][j] - e[0][j] * e[1][i];
+            for (int corner = 0; corner < 3; corner++) {
+                s->normal[c[corner]][k] += n;
+            }
+        }
+    }
+    for (int64_t v = 0; v < s->vertices; v++) {
+        float *n = s->normal[v];
+        const float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int k = 0; k < 3; k++) {
+            n[k] = length > 0.0F ? n[k] / length : k == 1;
+        }
+    }
+}
+
+rp_result rp_record_surface(const rp_record *r, int collider, double frame, rp_surface *out)
+{
+    RP_ASSERT(collider >= 0 && collider < r->info.colliders);
+    const rp_surface *s = &r->collider[collider].surface;
+    const size_t n = (size_t)s->vertices, m = (size_t)s->triangles;
+    *out = (rp_surface){.vertex = malloc((n + 1) * sizeof *s->vertex),
+                        .normal = malloc((n + 1) * sizeof *s->normal),
+                        .triangle = malloc((m + 1) * sizeof *s->triangle),
+                        .vertices = s->vertices,
+                        .triangles = s->triangles};
+    if (out->vertex == NULL || out->normal == NULL || out->triangle == NULL) {
+        rp_surface_free(out);
+        return rp_fail(RP_ERR_MEMORY, "no memory for a collider of %s", r->folder.path);
+    }
+    memcpy(out->vertex, s->vertex, n * sizeof *s->vertex);
+    memcpy(out->normal, s->normal, n * sizeof *s->normal);
+    memcpy(out->triangle, s->triangle, m * sizeof *s->triangle);
+    if (r->collider[collider].deforms) {
+        deform(&r->sequence[collider], fmax(frame, 0.0) / r->info.fps, s->vertices, out->vertex);
+        find_normals(out);
+    }
+    return RP_OK;
 }
 
 rp_pose rp_record_pose(const rp_record *r, int collider, double frame)

@@ -105,6 +105,18 @@ static float squeezed(const rp_camera *camera, float z)
     return most * z / (fabsf(z) + most);
 }
 
+// The surface of a collider at a frame: its own, or one that was made for it.
+static const rp_surface *surface_at(const rp_record *record, int index, double frame,
+                                    rp_surface *made)
+{
+    const rp_record_collider *c = rp_record_collider_at(record, index);
+    *made = (rp_surface){0};
+    if (!c->deforms) {
+        return &c->surface;
+    }
+    return rp_record_surface(record, index, frame, made) == RP_OK ? made : NULL;
+}
+
 static bool make_prop(const rp_record *record, int index, const rp_camera *camera, double begin,
                       double end, rp_prop *p)
 {
@@ -125,12 +137,18 @@ static bool make_prop(const rp_record *record, int index, const rp_camera *camer
         if (slope) {
             stretch(camera, &pose, &c->surface, plate);
         }
-        for (size_t i = 0; i < vertices && p->vertex[k] != NULL; i++) {
+        rp_surface made;
+        const rp_surface *now = surface_at(record, index, k == 0 ? begin : end, &made);
+        for (size_t i = 0; i < vertices && p->vertex[k] != NULL && now != NULL; i++) {
             double x[3];
-            rp_props_place(&pose, slope ? plate[i] : c->surface.vertex[i], x);
+            rp_props_place(&pose, slope ? plate[i] : now->vertex[i], x);
             vec at = rp_scale_place(&scale, x);
             at.z = camera->parallel && !p->glass ? squeezed(camera, at.z) : at.z;
             memcpy(p->vertex[k][i], (float[4]){at.x, at.y, at.z, 0.0f}, 4 * sizeof(float));
+        }
+        rp_surface_free(&made);
+        if (now == NULL) {
+            return false;
         }
     }
     if (p->normal == NULL || p->triangle == NULL || p->vertex[0] == NULL ||
@@ -138,15 +156,18 @@ static bool make_prop(const rp_record *record, int index, const rp_camera *camer
         return false;
     }
     const rp_pose middle = rp_record_pose(record, index, 0.5 * (begin + end));
-    for (size_t i = 0; i < vertices; i++) {
+    rp_surface made;
+    const rp_surface *now = surface_at(record, index, 0.5 * (begin + end), &made);
+    for (size_t i = 0; i < vertices && now != NULL; i++) {
         double n[3];
-        const float *local = c->surface.normal[i];
+        const float *local = now->normal[i];
         rotate(middle.rotation, (double[3]){local[0], local[1], local[2]}, n);
         const vec on_stage = rp_scale_direction(&scale, n);
         memcpy(p->normal[i], (float[3]){on_stage.x, on_stage.y, on_stage.z}, sizeof p->normal[i]);
     }
     memcpy(p->triangle, c->surface.triangle, triangles * sizeof *p->triangle);
-    return true;
+    rp_surface_free(&made);
+    return now != NULL;
 }
 
 rp_result rp_props_make(const rp_record *record, const rp_camera *camera, int64_t frame,

@@ -213,11 +213,15 @@ static void survey_props(const rp_render *render, rp_crowd *crowd)
         for (int pass = 0; pass < 2 && drawn && c->surface.vertices > 4; pass++) {
             double far = 0.0;
             for (int k = 0; k < SURVEYED; k++) {
-                const rp_pose pose = rp_record_pose(render->record, i,
-                                                    (double)k * (double)info.last / (SURVEYED - 1));
+                const double frame = (double)k * (double)info.last / (SURVEYED - 1);
+                const rp_pose pose = rp_record_pose(render->record, i, frame);
+                rp_surface made = {0};
+                if (c->deforms && rp_record_surface(render->record, i, frame, &made) != RP_OK) {
+                    continue;
+                }
                 for (int64_t v = 0; v < c->surface.vertices; v += stride) {
                     double x[3];
-                    rp_props_place(&pose, c->surface.vertex[v], x);
+                    rp_props_place(&pose, (c->deforms ? &made : &c->surface)->vertex[v], x);
                     for (int a = 0; a < 3; a++) {
                         far = fmax(far, fmax(lower[a] - x[a], x[a] - upper[a]));
                     }
@@ -225,6 +229,7 @@ static void survey_props(const rp_render *render, rp_crowd *crowd)
                         rp_crowd_add(crowd, x);
                     }
                 }
+                rp_surface_free(&made);
             }
             if (far > 1.5 * size) {
                 break;

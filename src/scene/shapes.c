@@ -272,6 +272,85 @@ static rp_result make_mesh(rp_scene *scene, scene_call *r)
     return RP_OK;
 }
 
+// A name with the number in place of %d or %04d. @return false when there is not exactly one
+static bool number_name(const char *pattern, int64_t number, char *out, size_t size)
+{
+    size_t at = 0;
+    int found = 0;
+    for (const char *c = pattern; *c != '\0'; c++) {
+        int digits = 0;
+        if (*c == '%') {
+            const char *d = c + 1;
+            for (; *d >= '0' && *d <= '9' && digits < 100; d++) {
+                digits = 10 * digits + (*d - '0');
+            }
+            if (*d != 'd' || digits > 20) {
+                return false;
+            }
+            c = d;
+            found++;
+            at += (size_t)snprintf(out + at, size - at, "%0*lld", digits, (long long)number);
+        } else if (at < size) {
+            out[at++] = *c;
+        }
+        if (at >= size) {
+            return false;
+        }
+    }
+    out[at] = '\0';
+    return found == 1;
+}
+
+static rp_result list_files(rp_scene *scene, const scene_call *r, const char **file, int64_t first,
+                            int count)
+{
+    char name[1024];
+    for (int i = 0; i < count; i++) {
+        if (!number_name(rp_call_text(r, "files"), first + i, name, sizeof name)) {
+            return rp_call_fail(scene, r, "files",
+                                "want one %%d or %%04d, where the number goes, got '%s'",
+                                rp_call_text(r, "files"));
+        }
+        file[i] = rp_scene_take_file(scene, name);
+        if (file[i] == NULL) {
+            return RP_ERR_MEMORY;
+        }
+    }
+    return RP_OK;
+}
+
+static rp_result make_mesh_sequence(rp_scene *scene, scene_call *r)
+{
+    enum { MOST = 100000 };
+    const int64_t first = rp_call_integer(r, "first"), last = rp_call_integer(r, "last");
+    if (scene->dimension == 2) {
+        return rp_call_fail(scene, r, NULL, "want it in a 3D scene, got it in 2D");
+    }
+    if (last < first || last - first >= MOST) {
+        return rp_call_fail(scene, r, "last",
+                            "want first, which is %lld, and up to %d more, got %lld",
+                            (long long)first, MOST - 1, (long long)last);
+    }
+    rp_sequence_def def = rp_default_sequence_def();
+    def.count = (int)(last - first) + 1;
+    const char **file = calloc((size_t)def.count, sizeof *file);
+    if (file == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "%s: no memory for the scene", scene->path);
+    }
+    const scene_value *up = rp_call_value(r, "up"), *thickness = rp_call_value(r, "thickness");
+    def.file = file;
+    def.fps = rp_call_number(r, "fps");
+    def.start = rp_call_number(r, "start");
+    def.loop = rp_call_boolean(r, "loop");
+    def.scale = rp_call_number(r, "scale");
+    def.turn = up->kind != 0 ? scene->up - (up->choice == 0 ? 1 : 2) : 0;
+    def.thickness = thickness->kind != 0 ? thickness->number : 0.0;
+    rp_result result = list_files(scene, r, file, first, def.count);
+    result = result == RP_OK ? rp_shape_sequence(&def, &r->shape) : result;
+    free(file);
+    return result;
+}
+
 // Operators: what they take was made before them
 // ------------------------------------------------------------------------------
 
@@ -358,6 +437,7 @@ rp_result rp_scene_make_shape(rp_scene *scene, scene_call *call)
         {"revolve", make_revolve},
         {"height_field", make_height_field},
         {"mesh", make_mesh},
+        {"mesh_sequence", make_mesh_sequence},
         {"union", make_combination},
         {"intersect", make_combination},
         {"subtract", make_combination},

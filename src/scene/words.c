@@ -252,6 +252,21 @@ static const scene_key move_keys[] = {
     {"place", TAKES_TABLE, .form = &place_form, .sentence = "Where it goes."},
 };
 
+static const scene_key mesh_sequence_keys[] = {
+    {"files", TAKES_STRING, .sentence = "Their names, from the folder of the scene: OBJ, STL, PLY or GLB. `%d` in it, once, stands for the number of each, "
+                 "and `%04d` for one of four digits. All must have the same triangles."},
+    {"first", TAKES_INTEGER, NULL, CLOSED(0, 1e9), .otherwise = "0", .sentence = "Number of the first file."},
+    {"last", TAKES_INTEGER, NULL, CLOSED(0, 1e9), .sentence = "Number of the last file."},
+    {"fps", TAKES_NUMBER, "1/s", POSITIVE, .otherwise = "24", .sentence = "Files in a second; between them vertices go straight on."},
+    {"start", TAKES_NUMBER, "s", ANY, .otherwise = "0", .sentence = "When it is as in the first file. Before that it does not move."},
+    {"loop", TAKES_BOOLEAN, .otherwise = "false", .sentence = "Whether the first file follows on the last; otherwise it stays as in the last."},
+    {"thickness", TAKES_NUMBER, "m", POSITIVE, .absent = "solid within the surface",
+     .sentence = "Of a sheet, half of it to either side of the surface, which may then be open."},
+    {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1", .sentence = "Metres in a unit of the files."},
+    {"up", TAKES_CHOICE, .choices = CHOICES("y", "z"), .absent = "that of the scene",
+     .sentence = "The axis that points up in the files; they are turned about x to where the scene has it."},
+};
+
 static const scene_key mesh_keys[] = {
     {"file", TAKES_STRING, .sentence = "An OBJ, STL, PLY or glTF file, from the folder of the scene."},
     {"scale", TAKES_NUMBER, NULL, POSITIVE, .otherwise = "1", .sentence = "Metres in a unit of the file."},
@@ -632,6 +647,12 @@ static const char move_example[] =
     "    particles { material = material.sand {}, shape = move(brick, place) }\n"
     "end\n" GROUND;
 
+static const char mesh_sequence_example[] =
+    "scene { dx = 0.02, frames = 24 }\n"
+    "local sheet = mesh_sequence { files = \"meshes/trampoline-%02d.obj\", last = 11, loop = true, thickness = 0.05 }\n"
+    "collider { shape = sheet, contact = \"separate\", friction = 0.3 }\n"
+    "particles { material = material.sand {}, shape = sphere { center = {0, 0.3, 0}, radius = 0.1 } }\n";
+
 static const char mesh_example[] =
     "scene { dx = 0.02, frames = 24 }\n"
     "local rock = mesh { file = \"meshes/rock.obj\", scale = 0.1 }\n"
@@ -806,6 +827,10 @@ static const scene_word fixed_words[] = {
      KEYS(height_field_keys), height_field_example},
     {"mesh", WORD_SHAPE, false, NULL, "What a closed surface of triangles holds; only in 3D.",
      KEYS(mesh_keys), mesh_example},
+    {"mesh_sequence", WORD_SHAPE, false, NULL,
+     "A surface of triangles that deforms, from a file for each time; only in 3D, and only as the shape of a collider. "
+     "What touches it feels the velocity of its vertices. Rigid bodies do not meet it yet.",
+     KEYS(mesh_sequence_keys), mesh_sequence_example},
     {"union", WORD_SHAPE, false, NULL,
      "All that is in any of the shapes. Like all operators it takes its fields by position and gives a shape. "
      "At most 256 operators may be inside each other, with 10000 simple shapes in all. The volume of what operators "

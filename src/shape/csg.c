@@ -5,7 +5,7 @@
 // comes out never exceeds the true distance (class.h).
 #include "base/memory.h"
 #include "base/result.h"
-#include "shape/class.h"
+#include "shape/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -398,6 +398,7 @@ static const rp_shape_class move_class = {.distance = move_distance,
 
 static rp_result check_size(const char *word, const rp_shape *shape, int *depth, int *parts)
 {
+    RP_TRY(rp_shape_check_still(word, shape));
     *depth = shape->depth + 1 > *depth ? shape->depth + 1 : *depth;
     *parts += shape->parts > 0 ? shape->parts : 1;
     if (*depth > MOST_DEPTH) {

@@ -619,13 +619,11 @@ static rp_result make_distances(const rp_mesh_def *def, double dx, const char *n
     return make_field(f, &f->mesh, tree, def->threads > 0 ? def->threads : rp_default_threads());
 }
 
-static rp_result make_shape(const rp_mesh_def *def, double dx, field *f)
+rp_result rp_mesh_take(const rp_mesh_def *def, rp_mesh *out)
 {
-    rp_mesh *mesh = &f->mesh;
-    const char *name = def->file != NULL ? def->file : "mesh";
-    RP_TRY(def->file != NULL ? rp_mesh_read(def, mesh) : take_arrays(def, mesh));
-    for (int32_t i = 0; i < mesh->places; i++) {
-        double *x = rp_mesh_place(mesh)[i];
+    RP_TRY(def->file != NULL ? rp_mesh_read(def, out) : take_arrays(def, out));
+    for (int32_t i = 0; i < out->places; i++) {
+        double *x = rp_mesh_place(out)[i];
         const double y = x[1], z = x[2];
         x[1] = def->turn == 0 ? y : -def->turn * z;
         x[2] = def->turn == 0 ? z : def->turn * y;
@@ -633,6 +631,14 @@ static rp_result make_shape(const rp_mesh_def *def, double dx, field *f)
             x[a] *= def->scale;
         }
     }
+    return RP_OK;
+}
+
+static rp_result make_shape(const rp_mesh_def *def, double dx, field *f)
+{
+    rp_mesh *mesh = &f->mesh;
+    const char *name = def->file != NULL ? def->file : "mesh";
+    RP_TRY(rp_mesh_take(def, mesh));
     RP_TRY(rp_mesh_close(mesh, name, def->repair));
     RP_TRY(check_size(mesh, name, fmax(def->resolution, dx)));
     f->volume = rp_mesh_volume(mesh);

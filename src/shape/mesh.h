@@ -29,6 +29,8 @@ static inline int32_t (*rp_mesh_triangle(const rp_mesh *mesh))[3]
 rp_result rp_mesh_reserve(rp_mesh *mesh, int64_t places, int64_t triangles);
 void rp_mesh_free(rp_mesh *mesh);
 
+// What a def speaks of, from its file or its arrays, in metres and turned, and as it is there.
+rp_result rp_mesh_take(const rp_mesh_def *def, rp_mesh *out);
 // All triangles of def->file. Its indices and places have been checked.
 rp_result rp_mesh_read(const rp_mesh_def *def, rp_mesh *out);
 
@@ -44,6 +46,7 @@ void rp_mesh_bounds(const rp_mesh *mesh, double lower[3], double upper[3]);
 typedef struct rp_mesh_tree {
     rp_buffer corner_buffer; // of triangles, those that are near each other together
     rp_buffer box_buffer;    // children of node i are 2 i and 2 i + 1; the root is 1
+    rp_buffer number_buffer; // int32_t: which triangle of the mesh each of them is
     int32_t triangles, leaves;
 } rp_mesh_tree;
 
@@ -54,6 +57,17 @@ void rp_mesh_tree_free(rp_mesh_tree *tree);
 // behind is one that is near.
 double rp_mesh_tree_distance(const rp_mesh_tree *tree, const double x[3], double exact,
                              int32_t *nearest);
+// The same triangles with their corners elsewhere. As fast as a tree of its own as long as what was
+// near each other stays so.
+void rp_mesh_tree_refit(const rp_mesh_tree *tree, const int32_t (*corners)[3],
+                        const double (*place)[3]);
+// A place of a mesh: a triangle, and shares of its corners, which are 0 where it is on an edge.
+typedef struct rp_mesh_spot {
+    int32_t triangle;
+    double share[3];
+} rp_mesh_spot;
+// The nearest one, and how far it is. Of several that are as near, always the same.
+double rp_mesh_tree_nearest(const rp_mesh_tree *tree, const double x[3], rp_mesh_spot *out);
 // How thick the solid is where it is thin, less what edges have: a fiftieth of the surface may be
 // thinner.
 // @param most what is thicker is as good as this [m]

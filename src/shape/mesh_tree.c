@@ -127,6 +127,19 @@ static void fill_boxes(const rp_mesh_tree *tree)
     }
 }
 
+void rp_mesh_tree_refit(const rp_mesh_tree *tree, const int32_t (*corners)[3],
+                        const double (*place)[3])
+{
+    const int32_t *number = tree->number_buffer.data;
+    triangle *corner = tree->corner_buffer.data;
+    for (int32_t i = 0; i < tree->triangles; i++) {
+        for (int k = 0; k < 3; k++) {
+            memcpy(corner[i][k], place[corners[number[i]][k]], sizeof(double[3]));
+        }
+    }
+    fill_boxes(tree);
+}
+
 static rp_result make(const rp_mesh *mesh, rp_buffer *list, rp_mesh_tree *out)
 {
     const rp_allocator *a = rp_default_allocator();
@@ -140,16 +153,15 @@ static rp_result make(const rp_mesh *mesh, rp_buffer *list, rp_mesh_tree *out)
                              "triangles of a tree"));
     RP_TRY(rp_buffer_reserve(&out->box_buffer, a, 2 * (size_t)out->leaves * sizeof(box), 0,
                              "boxes of triangles"));
+    RP_TRY(rp_buffer_reserve(&out->number_buffer, a, count * sizeof(int32_t), 0,
+                             "triangles of a tree"));
     list_triangles(mesh, list->data);
     split(out, list->data, 0, out->leaves);
     for (size_t i = 0; i < count; i++) {
-        const int32_t *corner = rp_mesh_triangle(mesh)[((entry *)list->data)[i].triangle];
-        for (int k = 0; k < 3; k++) {
-            memcpy(((triangle *)out->corner_buffer.data)[i][k], rp_mesh_place(mesh)[corner[k]],
-                   sizeof(double[3]));
-        }
+        ((int32_t *)out->number_buffer.data)[i] = ((entry *)list->data)[i].triangle;
     }
-    fill_boxes(out);
+    rp_mesh_tree_refit(out, (const int32_t(*)[3])rp_mesh_triangle(mesh),
+                       (const double(*)[3])rp_mesh_place(mesh));
     return RP_OK;
 }
 
@@ -168,6 +180,7 @@ void rp_mesh_tree_free(rp_mesh_tree *tree)
 {
     rp_buffer_free(&tree->corner_buffer, rp_default_allocator());
     rp_buffer_free(&tree->box_buffer, rp_default_allocator());
+    rp_buffer_free(&tree->number_buffer, rp_default_allocator());
 }
 
 // ---- asking it ----
@@ -282,4 +295,83 @@ double rp_mesh_tree_distance(const rp_mesh_tree *tree, const double x[3], double
         }
     }
     return enough;
+}
+
+// The place of a triangle that is nearest to x, by shares of its corners. @return its distance^2
+static double spot_in_triangle(const triangle t, const double x[3], double share[3])
+{
+    double ab[3], ac[3], p[3][3], u[3], v[3], s = 0.0, r = 0.0; // s of ab, r of ac
+    minus(t[1], t[0], ab);
+    minus(t[2], t[0], ac);
+    for (int k = 0; k < 3; k++) {
+        minus(x, t[k], p[k]);
+        u[k] = rp_dot(ab, p[k]);
+        v[k] = rp_dot(ac, p[k]);
+    }
+    const double area_ab = u[0] * v[1] - u[1] * v[0], area_ac = u[2] * v[0] - u[0] * v[2];
+    const double area_bc = u[1] * v[2] - u[2] * v[1], sum = area_ab + area_ac + area_bc;
+    if (u[0] <= 0.0 && v[0] <= 0.0) {
+        s = r = 0.0;
+    } else if (u[1] >= 0.0 && v[1] <= u[1]) {
+        s = 1.0;
+    } else if (v[2] >= 0.0 && u[2] <= v[2]) {
+        r = 1.0;
+    } else if (area_ab <= 0.0 && u[0] >= 0.0 && u[1] <= 0.0) {
+        s = u[0] / (u[0] - u[1]);
+    } else if (area_ac <= 0.0 && v[0] >= 0.0 && v[2] <= 0.0) {
+        r = v[0] / (v[0] - v[2]);
+    } else if (area_bc <= 0.0 && v[1] >= u[1] && u[2] >= v[2]) {
+        r = (v[1] - u[1]) / (v[1] - u[1] + u[2] - v[2]);
+        s = 1.0 - r;
+    } else if (sum > 0.0) {
+        s = area_ac / sum;
+        r = area_ab / sum;
+    }
+    share[0] = s + r == 1.0 ? 0.0 : 1.0 - s - r;
+    share[1] = s;
+    share[2] = r;
+    return length2(p[0], ab, s, ac, r);
+}
+
+double rp_mesh_tree_nearest(const rp_mesh_tree *tree, const double x[3], rp_mesh_spot *out)
+{
+    const triangle *corner = tree->corner_buffer.data;
+    const int32_t *number = tree->number_buffer.data;
+    const box *node = tree->box_buffer.data;
+    struct {
+        int32_t node;
+        double distance2;
+    } ahead[64];
+    int count = 1;
+    double best = INFINITY;
+    ahead[0].node = 1;
+    ahead[0].distance2 = box_distance2(&node[1], x);
+    while (count > 0) {
+        const int32_t i = ahead[--count].node;
+        // a box may seem farther than what is in it by rounding
+        if (ahead[count].distance2 > best * (1.0 + 1e-12)) {
+            continue;
+        }
+        if (i >= tree->leaves) {
+            const int64_t leaf = i - tree->leaves;
+            for (int32_t t = first_of(tree, leaf); t < first_of(tree, leaf + 1); t++) {
+                double share[3];
+                const double d2 = spot_in_triangle(corner[t], x, share);
+                if (d2 < best || (d2 == best && number[t] < out->triangle)) {
+                    best = d2;
+                    out->triangle = number[t];
+                    memcpy(out->share, share, sizeof share);
+                }
+            }
+            continue;
+        }
+        const double d[2] = {box_distance2(&node[2 * i], x), box_distance2(&node[2 * i + 1], x)};
+        const int far = d[0] > d[1] ? 0 : 1;
+        for (int k = 0; k < 2; k++) {
+            const int child = k == 0 ? far : 1 - far;
+            ahead[count].node = 2 * i + child;
+            ahead[count++].distance2 = d[child];
+        }
+    }
+    return sqrt(best);
 }

@@ -26,6 +26,18 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
     if (def->motion.call != NULL) {
         RP_TRY(rp_world_honours(world, RP_FEATURE_MOTION));
     }
+    const bool deforms = def->shape != NULL && rp_shape_deforms(def->shape);
+    if (deforms) {
+        RP_TRY(rp_world_honours(world, RP_FEATURE_MOTION));
+    }
+    if (deforms && world->def.dimension == 2) {
+        return rp_fail(RP_ERR_ARGUMENT, "collider.shape: want no mesh_sequence in 2D, got one");
+    }
+    if (deforms && world->rigids > 0) {
+        return rp_fail(RP_ERR_UNSUPPORTED, RP_NO_RIGIDS,
+                       world->collider[world->rigid[0].collider].name,
+                       def->name != NULL ? def->name : "");
+    }
     if (world->colliders == RP_COLLIDER_LIMIT) {
         return rp_fail(RP_ERR_LIMIT, "a world holds at most %d colliders", RP_COLLIDER_LIMIT);
     }
@@ -65,6 +77,8 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
                        "'%s'",
                        world->collider[def->parent].name);
     }
+    rp_morph *morph = NULL;
+    RP_TRY(deforms ? rp_morph_make(def->shape, &morph) : RP_OK);
     rp_collider *collider = &world->collider[world->colliders];
     static const rp_placing at_rest = {.rotation = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     *collider = (rp_collider){
@@ -73,8 +87,9 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
         .friction = def->friction,
         .motion = def->motion,
         .parent = def->parent,
-        .moves =
-            def->motion.call != NULL || (def->parent >= 0 && world->collider[def->parent].moves),
+        .morph = morph,
+        .moves = deforms || def->motion.call != NULL ||
+                 (def->parent >= 0 && world->collider[def->parent].moves),
         .begin = at_rest,
         .end = at_rest,
         .look = def->look,

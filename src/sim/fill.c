@@ -195,6 +195,7 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
     if (def->shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.shape: want a shape, got NULL");
     }
+    RP_TRY(rp_shape_check_still("particles.shape", def->shape));
     const int pieces = def->cut != NULL ? rp_cut_pieces(def->cut) : 1;
     if (def->field + pieces > world->def.fields) {
         return rp_fail(RP_ERR_ARGUMENT,

@@ -39,6 +39,7 @@ static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
     if (def->shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter.shape: want a shape, got NULL");
     }
+    RP_TRY(rp_shape_check_still("emitter.shape", def->shape));
     if (!(def->rate >= 0.0 && isfinite(def->rate))) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter.rate: want > 0 kg/s, got %g", def->rate);
     }
@@ -58,6 +59,11 @@ static rp_result check_emitter(const rp_world *world, const rp_emitter_def *def)
     if (def->parent < -1 || def->parent >= world->colliders) {
         return rp_fail(RP_ERR_ARGUMENT, "emitter.parent: want a collider, 0 to %d, or -1, got %d",
                        world->colliders - 1, def->parent);
+    }
+    if (def->parent >= 0 && world->collider[def->parent].morph != NULL) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "emitter.attach: want what stays as it is, got '%s', which deforms",
+                       world->collider[def->parent].name);
     }
     RP_TRY(rp_world_check_spacing(world, "emitter.spacing",
                                   def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx, 1e-6));
@@ -409,6 +415,7 @@ rp_result rp_world_add_sink(rp_world *world, const rp_shape *shape)
     if (shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "sink.shape: want a shape, got NULL");
     }
+    RP_TRY(rp_shape_check_still("sink.shape", shape));
     world->sink[world->sinks++] = rp_shape_retain(shape);
     return RP_OK;
 }

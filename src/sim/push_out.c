@@ -241,6 +241,9 @@ rp_result rp_world_push_out(rp_world *world, bool all)
     }
     for (int i = 0; i < world->colliders; i++) {
         world->collider[i].begin = world->collider[i].end; // where they are now
+        if (world->collider[i].morph != NULL) {
+            rp_morph_end_step(world->collider[i].morph);
+        }
     }
     for (int s = 0; s < world->species_count; s++) {
         if (all || is_due(world, &world->set[s])) {

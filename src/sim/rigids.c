@@ -39,6 +39,13 @@ static rp_result check_def(const rp_world *world, const rp_rigid_def *def)
     if (def->shape == NULL) {
         return rp_fail(RP_ERR_ARGUMENT, "rigid.shape: want a shape, got NULL");
     }
+    RP_TRY(rp_shape_check_still("rigid.shape", def->shape));
+    for (int i = 0; i < world->colliders; i++) {
+        if (world->collider[i].morph != NULL) {
+            return rp_fail(RP_ERR_UNSUPPORTED, RP_NO_RIGIDS, def->name != NULL ? def->name : "",
+                           world->collider[i].name);
+        }
+    }
     const double weight = def->mass != 0.0 ? def->mass : def->density;
     if ((def->mass != 0.0) == (def->density != 0.0) || !(weight > 0.0 && isfinite(weight))) {
         return rp_fail(RP_ERR_ARGUMENT,

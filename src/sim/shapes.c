@@ -1,6 +1,7 @@
 // Colliders as meshes in the run's folder, for whoever shows it: shapes/NAME.ply as each stands at
-// pose (0, 0, 0), and shapes/shapes.json, which says how it is to look. Written once, before the
-// first frame; where colliders are at a frame is in forces.csv.
+// pose (0, 0, 0), shapes/NAME.vertices, where the vertices of one that deforms are at each of its
+// times, and shapes/shapes.json, which says how it is to look. Written once, before the first
+// frame; where colliders are at a frame is in forces.csv.
 #include "sim/shapes.h"
 
 #include "base/result.h"
@@ -186,7 +187,7 @@ static rp_result collider_surface(const rp_world *world, const rp_collider *c, c
 
 // ---- files ----
 
-enum { FILE_NAME = RP_NAME_SIZE + 16 };
+enum { FILE_NAME = RP_NAME_SIZE + 32 };
 
 // Of letters, digits, - and _; with its number where another collider might have the same, which
 // one that ends in a number has.
@@ -238,12 +239,39 @@ static rp_result write_ply(const char *path, const char *name, int up, const rp_
     return result;
 }
 
+// The vertices of the drawn surface at all times of a collider that deforms. Its triangles are
+// those of the mesh, in their order; where there is a crease, a vertex is there twice.
+static rp_result write_vertices(const char *path, const rp_collider *c, const rp_surface *s)
+{
+    const rp_sequence_info info = rp_sequence_info_of(c->shape);
+    const size_t each = (size_t)s->vertices, size = (size_t)info.count * each * sizeof(float[3]);
+    float(*vertex)[3] = calloc((size_t)info.count * each + 1, sizeof *vertex);
+    rp_result result =
+        vertex != NULL ? RP_OK : rp_fail(RP_ERR_MEMORY, "no memory to write %s", path);
+    for (int i = 0; i < info.count && result == RP_OK; i++) {
+        rp_mesh mesh = {0};
+        result = rp_sequence_surface(c->shape, i, &mesh);
+        RP_ASSERT(result != RP_OK || mesh.triangles == s->triangles);
+        for (int64_t k = 0; k < 3 * s->triangles && result == RP_OK; k++) {
+            const double *x = rp_mesh_place(&mesh)[rp_mesh_triangle(&mesh)[k / 3][k % 3]];
+            float *to = vertex[(size_t)i * each + s->triangle[k / 3][k % 3]];
+            for (int a = 0; a < 3; a++) {
+                to[a] = (float)x[a];
+            }
+        }
+        rp_mesh_free(&mesh);
+    }
+    result = result == RP_OK ? rp_file_write_all(path, vertex, size) : result;
+    free(vertex);
+    return result;
+}
+
 static rp_result write_shape(const rp_world *world, int index, const bounds *scene,
                              const rp_folder *folder, json_t *list)
 {
     static const char *const look[] = {"solid", "glass", "hidden"};
     const rp_collider *c = &world->collider[index];
-    char file[FILE_NAME], name[FILE_NAME + 16], path[RP_PATH];
+    char file[FILE_NAME], moves[FILE_NAME + 16], name[FILE_NAME + 32], path[RP_PATH];
     rp_surface surface;
     const rp_result found = collider_surface(world, c, scene, &surface);
     if (found == RP_ERR_ARGUMENT) { // pictures will lack it, which is no reason not to run
@@ -253,12 +281,23 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
     RP_TRY(found);
     file_name(world, index, file);
     snprintf(name, sizeof name, "shapes/%s", file);
-    const rp_result result =
+    rp_result result =
         write_ply(rp_folder_path(folder, name, path), c->name, up_of(world), &surface);
+    snprintf(moves, sizeof moves, "%.*s.vertices", (int)(strlen(file) - strlen(".ply")), file);
+    if (result == RP_OK && c->morph != NULL) {
+        snprintf(name, sizeof name, "shapes/%s", moves);
+        result = write_vertices(rp_folder_path(folder, name, path), c, &surface);
+    }
     rp_surface_free(&surface);
     json_t *said = json_pack("{s:i, s:s, s:s, s:s, s:[f,f,f], s:b}", "collider", index, "name",
                              c->name, "file", file, "look", look[c->look], "color", c->color[0],
                              c->color[1], c->color[2], "moves", (int)c->moves);
+    if (c->morph != NULL) {
+        const rp_sequence_info i = rp_sequence_info_of(c->shape);
+        json_object_set_new(said, "sequence",
+                            json_pack("{s:s, s:i, s:f, s:f, s:b}", "file", moves, "count", i.count,
+                                      "fps", i.fps, "start", i.start, "loop", (int)i.loop));
+    }
     if (json_array_append_new(list, said) != 0 && result == RP_OK) {
         return rp_fail(RP_ERR_MEMORY, "no memory to write shapes.json");
     }

@@ -64,8 +64,10 @@ void rp_watch_step(rp_world *world, const rp_step *step, const double *layers)
             const double taken = b->given.linear[a] - met->linear[a];
             const double turned = b->given.angular[a] - met->angular[a];
             after[a] -= taken;
-            w->work -= taken * b->velocity[a] + turned * b->spin[a];
+            w->work -=
+                b->collider->morph != NULL ? 0.0 : taken * b->velocity[a] + turned * b->spin[a];
         }
+        w->work += b->collider->morph != NULL ? b->worked : 0.0;
     }
     w->work += step->drive.energy;
     for (int a = 0; a < world->def.dimension; a++) {

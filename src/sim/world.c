@@ -282,6 +282,7 @@ void rp_world_destroy(rp_world *world)
     }
     for (int i = 0; i < world->colliders; i++) {
         rp_shape_release(world->collider[i].shape);
+        rp_morph_free(world->collider[i].morph);
         rp_buffer_free(&world->company.skin[i].buffer, a);
     }
     rp_buffer_free(&world->company.bumps.buffer, a);

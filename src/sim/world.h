@@ -9,6 +9,9 @@
 #include "sim/watch.h"
 #include "solver/solver.h"
 
+// Of a rigid body and a collider that deforms.
+#define RP_NO_RIGIDS "rigid '%s' and collider '%s', which deforms: the two do not meet yet"
+
 // Of a frame: a step that is shorter moves nothing any more, and a frame has no end.
 #define RP_LEAST_STEP 1e-12
 

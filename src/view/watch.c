@@ -150,7 +150,20 @@ static json_t *load_json(const rp_watch *w, const char *name)
     return json;
 }
 
-// Vertices, normals, triangles of one collider after the other.
+// Of the vertices of one that deforms. What no page could hold stays as it is at first.
+static size_t moving_bytes(const rp_record *record, int collider)
+{
+    enum { MOST = 1 << 26 };
+    rp_record_sequence q;
+    if (!rp_record_sequence_of(record, collider, &q)) {
+        return 0;
+    }
+    const int64_t each = rp_record_collider_at(record, collider)->surface.vertices;
+    return q.count * each < MOST / 12 ? (size_t)(q.count * each) * 12 : 0;
+}
+
+// Vertices, normals, triangles of one collider after the other; of one that deforms, then its
+// vertices at all times.
 static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list)
 {
     static const char *const look[] = {"solid", "glass", "hidden"};
@@ -161,6 +174,7 @@ static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list
         const rp_surface *s = &rp_record_collider_at(record, i)->surface;
         triangles += s->triangles;
         size += (size_t)s->vertices * 24 + (size_t)s->triangles * 12;
+        size += moving_bytes(record, i);
     }
     // what no page could draw is left out
     const bool all = triangles <= MOST;
@@ -173,16 +187,24 @@ static rp_blob *pack_meshes(const rp_record *record, int colliders, json_t *list
         const rp_pose pose = rp_record_pose(record, i, 0.0);
         json_t *turn = json_pack("[f,f,f,f]", pose.rotation[0], pose.rotation[1], pose.rotation[2],
                                  pose.rotation[3]);
-        json_array_append_new(list,
-                              json_pack("{s:o, s:s, s:o, s:b, s:I, s:I, s:o, s:o}", "name",
-                                        rp_json_text(c->name), "look", look[c->look], "color",
-                                        rp_json_triple(c->color), "moves", c->moves, "vertices",
-                                        (json_int_t)n, "triangles", (json_int_t)m, "position",
-                                        rp_json_triple(pose.position), "rotation", turn));
+        json_t *said =
+            json_pack("{s:o, s:s, s:o, s:b, s:I, s:I, s:o, s:o}", "name", rp_json_text(c->name),
+                      "look", look[c->look], "color", rp_json_triple(c->color), "moves", c->moves,
+                      "vertices", (json_int_t)n, "triangles", (json_int_t)m, "position",
+                      rp_json_triple(pose.position), "rotation", turn);
+        rp_record_sequence q;
+        const size_t bytes = all ? moving_bytes(record, i) : 0;
+        if (bytes > 0 && rp_record_sequence_of(record, i, &q)) {
+            json_object_set_new(said, "sequence",
+                                json_pack("{s:I, s:f, s:f, s:b}", "count", (json_int_t)q.count,
+                                          "fps", q.fps, "start", q.start, "loop", (int)q.loop));
+            memcpy(blob->data + at + 24 * n + 12 * m, q.vertex, bytes);
+        }
+        json_array_append_new(list, said);
         memcpy(blob->data + at, c->surface.vertex, 12 * n);
         memcpy(blob->data + at + 12 * n, c->surface.normal, 12 * n);
         memcpy(blob->data + at + 24 * n, c->surface.triangle, 12 * m);
-        at += 24 * n + 12 * m;
+        at += 24 * n + 12 * m + bytes;
     }
     return blob;
 }

@@ -376,6 +376,9 @@ static void what_is_hardly_meant_is_doubted(void)
     "collider { shape = mesh { file = '" PROJECT_SOURCE_DIR                                        \
     "/scenes/obstacles/meshes/rock.obj'" more " } }\n"
 #define FACING(n) "collider { shape = half_space { point = {0,0,0}, normal = {" n "} } }\n"
+#define SHEET                                                                                      \
+    "local sheet = mesh_sequence { files = '" PROJECT_SOURCE_DIR                                   \
+    "/scenes/obstacles/meshes/trampoline-%02d.obj', last = 1, thickness = 0.3 }\n"
 #define MOUTH                                                                                      \
     "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "     \
     "velocity = {0,-1,0}, "
@@ -823,6 +826,24 @@ static void mistakes_are_named_with_their_line(void)
          "joint.range: want max >= 0 degrees, where the joint starts, got -5"},
         {START JOINT "kind = 'slider', range = { min = 0.2, max = 1 } }",
          "joint.range: want min <= 0 m, where the joint starts, got 0.2"},
+        // colliders that deform
+        {START "collider { shape = mesh_sequence { files = 'nobody.obj', last = 1 } }",
+         "mesh_sequence.files: want one %d or %04d, where the number goes, got 'nobody.obj'"},
+        {START "collider { shape = mesh_sequence { files = '%s-%d.obj', last = 1 } }",
+         "mesh_sequence.files: want one %d"},
+        {START "collider { shape = mesh_sequence { files = '%d%d.obj', last = 1 } }",
+         "mesh_sequence.files: want one %d"},
+        {START "collider { shape = mesh_sequence { files = '%d.obj', first = 2, last = 1 } }",
+         "mesh_sequence.last: want first, which is 2"},
+        {START "collider { shape = mesh_sequence { files = '%d.obj', last = 1, fps = 0 } }",
+         "mesh_sequence.fps: want > 0"},
+        {"scene { dx = 0.1, frames = 1, dimension = 2 }\n"
+         "collider { shape = mesh_sequence { files = '%d.obj', last = 1 } }",
+         "mesh_sequence: want it in a 3D scene"},
+        {START SHEET "particles { material = material.sand {}, shape = sheet }",
+         "particles.shape: want one that stays as it is, got a mesh_sequence"},
+        {START SHEET "collider { name = 'a', shape = sheet }\n" MOUTH "attach = 'a' }",
+         "emitter.attach: want what stays as it is, got 'a', which deforms"},
         // pouring, and colliders that go along
         {START
          "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "
@@ -902,6 +923,15 @@ static void a_mesh_is_found_beside_its_scene(void)
     CHECK(rp_scene_file(scene, 1) == NULL);
     CHECK(strstr(rp_scene_resolved(scene), "meshes/rock.obj") != NULL);
     rp_scene_free(scene);
+    CHECK_ERROR(
+        load(START "collider { shape = mesh_sequence { files = 'no-%02d.obj', last = 1 } }"),
+        RP_ERR_FILE, "no-00.obj: cannot be read");
+    CHECK_ERROR(plan(START SHEET "collider { name = 'a', shape = sheet }\n"
+                                 "rigid { name = 'b', density = 1, shape = sphere { center = "
+                                 "{0,9,0}, radius = 1 } }",
+                     NULL),
+                RP_ERR_UNSUPPORTED,
+                "rigid 'b' and collider 'a', which deforms: the two do not meet yet");
     CHECK_ERROR(load(START "\ncollider { shape = mesh { file = 'rock.obj' } }"), RP_ERR_FILE,
                 "rock.obj: cannot be read: No such file");
     CHECK_ERROR(load("scene { dimension = 2, dx = 0.1, frames = 1 }\n"

@@ -989,9 +989,17 @@ static void give(const loops *l, rp_local page, const rp_friction_grip *grip,
         arm[a] = x[a] - l->step->collider[grip->collider].begin.position[a];
         lost[a] = a < l->f.dim ? -mass * change[a] * l->h / l->time : 0.0;
     }
+    double velocity[3];
+    const rp_collider *met = &l->step->collider[grip->collider];
+    if (met->morph != NULL) {
+        rp_collider_velocity(met, x, l->step->dt, velocity);
+    }
     for (uint32_t pair = touch->first; pair < touch->first + touch->count; pair++) {
         if (l->touches.near[pair] == grip->collider) {
             rp_impulse_add(&l->touches.given[pair].impulse, arm, lost);
+            for (int a = 0; a < 3 && met->morph != NULL; a++) {
+                l->touches.given[pair].worked -= lost[a] * velocity[a];
+            }
         }
     }
 }

@@ -155,6 +155,9 @@ void rp_sph_walls_sum(const rp_sph_job *job, rp_body *body)
             }
             // pushed where it was, it went on along its velocity: that turns nothing
             rp_body_push(&body[wall->collider], wall->at, given);
+            for (int a = 0; a < 3; a++) {
+                body[wall->collider].worked -= given[a] * wall->velocity[a];
+            }
         }
     }
 }

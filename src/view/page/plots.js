@@ -253,5 +253,5 @@ export class Plots {
   }
 }
 
-const LIMITER = { elastic: "elastic waves", speed: "speed", gradient: "deformation", collider: "colliders", dt_max: "dt_max", frame: "nothing", none: "nothing yet" };
-const LIMITER_INK = { elastic: "#6aa5d8", speed: "#86c49a", gradient: "#d08bb5", collider: "#c9c26b", dt_max: "#8d949d", frame: "#a99be0" };
+const LIMITER = { elastic: "elastic waves", speed: "speed", gradient: "deformation", collider: "colliders", emitter: "mouths", dt_max: "dt_max", frame: "nothing", none: "nothing yet" };
+const LIMITER_INK = { elastic: "#6aa5d8", speed: "#86c49a", gradient: "#d08bb5", collider: "#c9c26b", emitter: "#c98f6b", dt_max: "#8d949d", frame: "#a99be0" };

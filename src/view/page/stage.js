@@ -253,13 +253,47 @@ export class Stage {
       const normals = new Float32Array(data, offset + 12 * c.vertices, 3 * c.vertices);
       const index = new Uint32Array(data, offset + 24 * c.vertices, 3 * c.triangles);
       offset += 24 * c.vertices + 12 * c.triangles;
+      const times = c.sequence && new Float32Array(data, offset, 3 * c.vertices * c.sequence.count);
+      offset += c.sequence ? 12 * c.vertices * c.sequence.count : 0;
       const edges = feature_edges(places, index);
       const box = [0, 1].map(end => [0, 1, 2].map(k => extreme(places, k, end ? Math.max : Math.min)));
-      return { box, about: c, count: index.length, lines: edges.length / 3, position: c.position, rotation: c.rotation,
+      return { box, about: c, times, corners: index, count: index.length, lines: edges.length / 3, position: c.position, rotation: c.rotation,
         places: buffer(gl.ARRAY_BUFFER, places), normals: buffer(gl.ARRAY_BUFFER, normals),
         index: buffer(gl.ELEMENT_ARRAY_BUFFER, index), edges: buffer(gl.ARRAY_BUFFER, edges) };
     });
     this.dirty = true;
+  }
+
+  // A collider that deforms, as it is at a time: its vertices go straight on from one time of its sequence to the next.
+  deform(mesh, t) {
+    const gl = this.gl, { count, fps, start, loop } = mesh.about.sequence, size = 3 * mesh.about.vertices;
+    let at = Math.max((t - start) * fps, 0);
+    at = loop ? at % count : Math.min(at, count - 1);
+    const first = Math.min(Math.floor(at), count - 1), next = first + 1 < count ? first + 1 : loop ? 0 : first;
+    const places = new Float32Array(size), normals = new Float32Array(size), share = at - first;
+    for (let i = 0; i < size; i++) {
+      const a = mesh.times[first * size + i];
+      places[i] = a + share * (mesh.times[next * size + i] - a);
+    }
+    for (let i = 0; i < mesh.corners.length; i += 3) {
+      const [p, q, r] = [0, 1, 2].map(k => 3 * mesh.corners[i + k]);
+      const u = [0, 1, 2].map(k => places[q + k] - places[p + k]), v = [0, 1, 2].map(k => places[r + k] - places[p + k]);
+      for (let k = 0; k < 3; k++) {
+        const n = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+        normals[p + k] += n; normals[q + k] += n; normals[r + k] += n;
+      }
+    }
+    for (let i = 0; i < size; i += 3) {
+      const length = Math.hypot(normals[i], normals[i + 1], normals[i + 2]) || 1;
+      for (let k = 0; k < 3; k++) normals[i + k] /= length;
+    }
+    const edges = feature_edges(places, mesh.corners);
+    mesh.lines = edges.length / 3;
+    gl.bindVertexArray(null);
+    for (const [buffer, array] of [[mesh.places, places], [mesh.normals, normals], [mesh.edges, edges]]) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.bufferData(gl.ARRAY_BUFFER, array, gl.DYNAMIC_DRAW);
+    }
   }
 
   // Codes that are new: all of them, those of some blocks, or none. They go to the graphics card when they are drawn; what
@@ -300,6 +334,7 @@ export class Stage {
       const mesh = this.meshes[number];
       if (mesh) { mesh.position = p.slice(0, 3); mesh.rotation = p.slice(3); }
     }
+    for (const mesh of this.meshes) if (mesh.times && this.gl) this.deform(mesh, message.frame / this.scene.fps);
     this.frame = message;
     this.dirty = true;
     if (!this.gl) this.new_places.length = this.new_values.length = 0;
