@@ -30,9 +30,10 @@ static const option bench_options[] = {
      .help = "... a column just let go (initial), the heap that it becomes\n"
              "(collapsed), grains far apart (spray), blocks side by side (touching),\n"
              "far apart (apart) or as they have fallen (kubbs); collapsed",
-     .words = "initial collapsed spray touching apart kubbs"},
+     .words = "initial collapsed spray touching apart kubbs bed"},
     {.name = "--fields", .help = "... with a velocity field for each of the blocks"},
     {.name = "--contact", .help = "... that feel each other"},
+    {.name = "--rigid", .help = "... with a rigid ball in the bed"},
     {.name = "--scene", .value = "NAME", .help = "one case: this scene after a quarter second"},
     {.name = "--threads", .value = "N", .help = "... on this many threads (1)"},
     {.name = "--isa",
@@ -140,6 +141,16 @@ static void plan_all(plan *p, int repeats)
         }
     }
     c = usual;
+    c.threads = 1;
+    c.gradient = RP_GRADIENT_SPLINE;
+    c.state = BENCH_BED;
+    c.particles = 1e5;
+    for (int rigid = 0; rigid < 2; rigid++) {
+        c.rigid = rigid == 1;
+        c.name = c.rigid ? "rigid ball" : "bed";
+        add_case(p, c);
+    }
+    c = usual;
     c.state = BENCH_SCENE;
     c.gradient = RP_GRADIENT_SPLINE; // as the scenes say
     c.name = c.scene = "hourglass";
@@ -165,6 +176,7 @@ static int plan_one(const args *a, plan *p, int repeats)
     c.threads = (int)args_integer(a, "--threads", 1, 1024, 1, &wrong);
     c.isa = args_value(a, "--isa");
     c.scene = args_value(a, "--scene");
+    c.rigid = args_has(a, "--rigid");
     c.contact = args_has(a, "--contact");
     c.fields = c.contact || args_has(a, "--fields");
     if (gradient != NULL && strcmp(gradient, "spline") != 0 && strcmp(gradient, "affine") != 0) {
@@ -183,7 +195,8 @@ static int plan_one(const args *a, plan *p, int repeats)
     }
     if (state != NULL) {
         return say_usage(
-            "--state: want initial, collapsed, spray, touching, apart or kubbs, got %s", state);
+            "--state: want initial, collapsed, spray, touching, apart, kubbs or bed, got %s",
+            state);
     }
     if (c.scene != NULL) {
         c.state = BENCH_SCENE;

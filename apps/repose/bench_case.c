@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 const char *const bench_state_name[BENCH_STATES] = {"initial", "collapsed", "spray", "touching",
-                                                    "apart",   "kubbs",     "scene"};
+                                                    "apart",   "kubbs",     "bed",   "scene"};
 
 enum { COARSE_MOST = 50000 };
 static const double WIDTH = 0.1;                                               // [m]
@@ -307,6 +307,35 @@ static rp_result kubbs(const bench_case *c, rp_world **world)
     return result != RP_OK ? result : run_to(*world, 0.0, 3);
 }
 
+// Twice as wide as deep, 8 particles a cell, which carries its weight; with a ball half as heavy
+// that lies in it up to its middle.
+static rp_result bed(const bench_case *c, rp_world **world)
+{
+    const int cells = (int)fmax(8.0, lround(cbrt(c->particles / 4.0)));
+    const double dx = 0.01, width = cells * dx, height = 0.5 * width;
+    const double lower[3] = {0.0, 0.0, 0.0}, upper[3] = {width, height, width};
+    const double high[3] = {width, 10.0, width}, middle[3] = {0.5 * width, height, 0.5 * width};
+    rp_particles_def particles = rp_default_particles_def();
+    rp_rigid_def rigid = rp_default_rigid_def();
+    rp_shape *ball = NULL, *sand = NULL;
+    rp_result result = empty_world(c, dx, world, &particles.material);
+    result = result != RP_OK ? result : rp_world_add_walls(*world, lower, high, RP_SEPARATE, 0.3);
+    result = result != RP_OK ? result : rp_shape_sphere(middle, 5.0 * dx, &ball);
+    result = result != RP_OK ? result : rp_shape_box(lower, upper, &sand);
+    rigid.shape = ball;
+    rigid.density = 1000.0;
+    if (result == RP_OK && c->rigid) {
+        result = rp_world_add_rigid(*world, &rigid, NULL);
+    }
+    particles.shape = sand;
+    particles.spacing = 0.5 * dx;
+    particles.prestress = RP_PRESTRESS_K0;
+    result = result != RP_OK ? result : rp_world_add_particles(*world, &particles, NULL);
+    rp_shape_release(ball);
+    rp_shape_release(sand);
+    return result != RP_OK ? result : run_to(*world, 0.05, 10);
+}
+
 // Operations that the formulas of a step need for a particle, counted by hand: a multiplication and
 // an addition are one each, sums over nodes are factored axis by axis, four numbers a node. The
 // last figure is weights, stress, strain and return mapping.
@@ -463,6 +492,7 @@ rp_result bench_run(const bench_case *c, bench_result *out)
     rp_result result = c->state == BENCH_COLLAPSED ? collapsed(c, &world)
                        : c->state == BENCH_SPRAY   ? spray(c, &world)
                        : c->state == BENCH_KUBBS   ? kubbs(c, &world)
+                       : c->state == BENCH_BED     ? bed(c, &world)
                        : c->state == BENCH_SCENE
                            ? scene_at(c->scene, NULL, 0, c->threads, SCENE_TIME, &scene, &world)
                        : c->state == BENCH_TOUCHING || c->state == BENCH_APART

@@ -11,6 +11,7 @@ typedef enum bench_state {
     BENCH_TOUCHING,  // 98 blocks side by side
     BENCH_APART,     // ... far from each other
     BENCH_KUBBS,     // the 98 blocks of the scene kubbs, as they have fallen onto each other
+    BENCH_BED,       // sand between walls
     BENCH_SCENE,     // a scene after its first frames
     BENCH_STATES,
 } bench_state;
@@ -31,6 +32,7 @@ typedef struct bench_case {
     int repeats;
     bool fields;  // each of the blocks has a velocity field of its own
     bool contact; // ... and feels the others
+    bool rigid;   // a ball of ten cells lies in the bed
 } bench_case;
 
 // Parts of an explicit step, in the order of rp_stats.stage.

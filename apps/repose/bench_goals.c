@@ -144,6 +144,14 @@ void bench_print_goals(const bench_done *done, int count, int threads)
         goal("98 kubbs in contact: rate beside one body",
              100.0 * fallen->found.cpu / kubbs->found.cpu, "%", ">=", 45.0);
     }
+    double with[2] = {NAN, NAN};
+    for (int i = 0; i < count; i++) {
+        if (done[i].asked.state == BENCH_BED) {
+            with[done[i].asked.rigid] = done[i].found.cpu;
+        }
+    }
+    goal("a rigid ball in a bed of 0.1 M: more than the bed", 100.0 * (with[1] / with[0] - 1.0),
+         "%", "<=", 5.0);
     for (int i = 0; i < count; i++) {
         if (done[i].asked.state == BENCH_SPRAY && done[i].asked.threads == 1) {
             goal("a thousand grains that fly alone", 1e3 * done[i].found.step, "ms", "<=", 5.0);

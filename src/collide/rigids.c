@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "base/threads.h"
+#include "base/three.h"
 
 #include <string.h>
 
@@ -125,6 +126,7 @@ typedef struct solving {
     int threads;
     // of one body
     int which;
+    bool slopes; // are wanted, too
     double unknown[UNKNOWNS];
 } solving;
 
@@ -133,49 +135,112 @@ typedef struct solving {
 static const double HELD = 0.5; // cells from the surface
 
 // A body holds nodes up to a cell away from those: what is farther it does not reach within a step.
+static const double REACH = 1.0 + 0.5; // cells from the surface: 1 + HELD
+
+enum { SIDE = 4 }; // nodes along an edge of a part of a block
+
+// A part of a block, and which of the bodies near the block may reach it: a node is no nearer to a
+// body than the part's middle is, less its own way to that.
+typedef struct part {
+    int first[3], end[3]; // nodes along each axis
+    double middle[3];
+    int bodies;
+    uint8_t body[256]; // colliders
+    double phi[256];   // of them, at the middle
+} part;
+
+static void find_part(const solving *s, int64_t index, int number, part *out)
+{
+    const rp_layout *l = &s->grid->layout;
+    const int32_t *block = rp_grid_page(s->grid)[s->r->page[index]].block;
+    double half2 = 0.0;
+    for (int a = 0; a < 3; a++) {
+        const int parts = a < l->dim ? l->cells[a] / SIDE : 1;
+        out->first[a] = a < l->dim ? number % parts * SIDE : 0;
+        out->end[a] = a < l->dim ? out->first[a] + SIDE : 1;
+        out->middle[a] =
+            a < l->dim ? l->h * (block[a] * l->cells[a] + 0.5 * (out->first[a] + out->end[a] - 1))
+                       : 0.0;
+        half2 += a < l->dim ? 0.25 * (SIDE - 1) * (SIDE - 1) : 0.0;
+        number /= parts;
+    }
+    out->bodies = 0;
+    for (int w = 0; w < 4; w++) {
+        for (uint64_t bits = s->r->near[index][w]; bits != 0; bits &= bits - 1) {
+            const int which = 64 * w + __builtin_ctzll(bits);
+            const double phi = rp_collider_distance(&s->r->collider[which], out->middle);
+            if (phi < l->h * (sqrt(half2) + REACH + 0.5)) { // some to spare for distances of meshes
+                out->body[out->bodies] = (uint8_t)which;
+                out->phi[out->bodies++] = phi;
+            }
+        }
+    }
+}
+
+// @return how many of the bodies of a part hold this node
+static uint16_t grip_node(const solving *s, const part *k, rp_local page, int node, rp_grip *out)
+{
+    const rp_layout *l = &s->grid->layout;
+    const void *nodes = rp_grid_nodes(s->grid, RP_CH_MOMENTUM, page);
+    const double mass = real_at(l, nodes, node * RP_QUAD + 3);
+    if (!(mass > 0.0)) {
+        return 0;
+    }
+    double x[3], way2 = 0.0;
+    uint16_t here = 0;
+    rp_layout_node(l, rp_grid_page(s->grid)[page].block, node, x);
+    for (int a = 0; a < 3; a++) {
+        way2 += (x[a] - k->middle[a]) * (x[a] - k->middle[a]);
+    }
+    for (int i = 0; i < k->bodies; i++) {
+        const int which = k->body[i];
+        const double spare = k->phi[i] - l->h * (REACH + 0.5);
+        if (spare > 0.0 && spare * spare > way2) {
+            continue;
+        }
+        rp_grip *g = &out[here];
+        double normal[3];
+        const double phi = rp_collider_look(&s->r->collider[which], x, normal) - HELD * l->h;
+        if (!(phi < l->h * (REACH - HELD))) {
+            continue;
+        }
+        *g = (rp_grip){.page = page,
+                       .node = node,
+                       .collider = (uint16_t)which,
+                       .before = here++,
+                       .mass = mass,
+                       .normal = {normal[0], normal[1], normal[2]},
+                       .gap = fmax(phi, 0.0) / s->dt,
+                       .inside = phi <= 0.0};
+        for (int a = 0; a < 3; a++) {
+            g->velocity[a] = real_at(l, nodes, node * RP_QUAD + a);
+            g->arm[a] = x[a] - s->body[which].pose.position[a];
+        }
+    }
+    for (int i = 0; i < here; i++) {
+        out[i].after = (uint16_t)(here - 1 - i);
+    }
+    return here;
+}
+
 static void grip_page(void *context, int64_t index, int thread)
 {
     (void)thread;
     const solving *s = context;
     const rp_layout *l = &s->grid->layout;
-    const rp_local page = s->r->page[index];
-    const void *nodes = rp_grid_nodes(s->grid, RP_CH_MOMENTUM, page);
     rp_grip *out = s->r->grip + s->r->first[index];
     int32_t count = 0;
-    for (int n = 0; n < l->nodes; n++) {
-        const double mass = real_at(l, nodes, n * RP_QUAD + 3);
-        if (!(mass > 0.0)) {
-            continue;
-        }
-        double x[3];
-        uint16_t here = 0;
-        rp_layout_node(l, rp_grid_page(s->grid)[page].block, n, x);
-        for (int w = 0; w < 4; w++) {
-            for (uint64_t bits = s->r->near[index][w]; bits != 0; bits &= bits - 1) {
-                const int which = 64 * w + __builtin_ctzll(bits);
-                rp_grip *g = &out[count];
-                const double phi =
-                    rp_collider_look(&s->r->collider[which], x, g->normal) - HELD * l->h;
-                if (!(phi < l->h)) {
-                    continue;
+    const int parts = l->nodes / (l->dim == 3 ? SIDE * SIDE * SIDE : SIDE * SIDE);
+    for (int number = 0; number < parts; number++) {
+        part k;
+        find_part(s, index, number, &k);
+        for (int i = k.first[0]; i < k.end[0] && k.bodies > 0; i++) {
+            for (int j = k.first[1]; j < k.end[1]; j++) {
+                for (int m = k.first[2]; m < k.end[2]; m++) {
+                    const int node = (i * l->cells[1] + j) * l->cells[2] + m;
+                    count += grip_node(s, &k, s->r->page[index], node, &out[count]);
                 }
-                *g = (rp_grip){.page = page,
-                               .node = n,
-                               .collider = (uint16_t)which,
-                               .before = here++,
-                               .mass = mass,
-                               .normal = {g->normal[0], g->normal[1], g->normal[2]},
-                               .gap = fmax(phi, 0.0) / s->dt,
-                               .inside = phi <= 0.0};
-                for (int a = 0; a < 3; a++) {
-                    g->velocity[a] = real_at(l, nodes, n * RP_QUAD + a);
-                    g->arm[a] = x[a] - s->body[which].pose.position[a];
-                }
-                count++;
             }
-        }
-        for (int k = 0; k < here; k++) {
-            out[count - here + k].after = (uint16_t)(here - 1 - k);
         }
     }
     s->r->count[index] = count;
@@ -282,28 +347,38 @@ static void sum_piece(void *context, int64_t piece, int thread)
     memset(sum, 0, UNKNOWNS * (UNKNOWNS + 1) * sizeof *sum);
     const int64_t first = r->own_first[s->which] + piece * PIECE;
     const int64_t end = r->own_first[s->which + 1];
-    for (int64_t i = first; i < first + PIECE && i < end; i++) {
-        rp_grip *g = &r->grip[r->own[i]];
+    for (int64_t n = first; n < first + PIECE && n < end; n++) {
+        rp_grip *g = &r->grip[r->own[n]];
         double u[3], slope[3][3];
         relative(g, s->unknown, u);
-        resolve(g, &r->collider[s->which], u, g->impulse, slope);
+        resolve(g, &r->collider[s->which], u, g->impulse, s->slopes ? slope : NULL);
         if (g->impulse[0] == 0.0 && g->impulse[1] == 0.0 && g->impulse[2] == 0.0) {
             continue;
         }
-        // columns of what a unit of each unknown moves at the node: e_a, and e_a x arm
-        const double *x = g->arm;
-        const double G[3][UNKNOWNS] = {
-            {1, 0, 0, 0, x[2], -x[1]}, {0, 1, 0, -x[2], 0, x[0]}, {0, 0, 1, x[1], -x[0], 0}};
-        double KG[3][UNKNOWNS];
-        for (int a = 0; a < 3; a++) {
-            for (int j = 0; j < UNKNOWNS; j++) {
-                KG[a][j] = slope[a][0] * G[0][j] + slope[a][1] * G[1][j] + slope[a][2] * G[2][j];
-            }
+        double turn[3], KB[3][3];
+        rp_cross(g->arm, g->impulse, turn);
+        for (int i = 0; i < 3; i++) {
+            sum[i] += g->impulse[i];
+            sum[3 + i] += turn[i];
         }
-        for (int k = 0; k < UNKNOWNS; k++) {
-            sum[k] += G[0][k] * g->impulse[0] + G[1][k] * g->impulse[1] + G[2][k] * g->impulse[2];
-            for (int j = 0; j < UNKNOWNS; j++) {
-                A[UNKNOWNS * k + j] += G[0][k] * KG[0][j] + G[1][k] * KG[1][j] + G[2][k] * KG[2][j];
+        if (!s->slopes) {
+            continue;
+        }
+        // a turn w moves the node by w x arm = B w: rows of K B, then arm x its columns are B^T K B
+        for (int i = 0; i < 3; i++) {
+            rp_cross(g->arm, slope[i], KB[i]);
+        }
+        for (int j = 0; j < 3; j++) {
+            const double k[3] = {slope[0][j], slope[1][j], slope[2][j]};
+            const double kb[3] = {KB[0][j], KB[1][j], KB[2][j]};
+            double BK[3], BKB[3];
+            rp_cross(g->arm, k, BK);
+            rp_cross(g->arm, kb, BKB);
+            for (int i = 0; i < 3; i++) {
+                A[UNKNOWNS * i + j] += k[i];
+                A[UNKNOWNS * i + 3 + j] += kb[i];
+                A[UNKNOWNS * (3 + i) + j] += BK[i];
+                A[UNKNOWNS * (3 + i) + 3 + j] += BKB[i];
             }
         }
     }
@@ -432,6 +507,7 @@ static double solve_body(solving *s, int which)
     mass_matrix(body, M);
     const double radius = sqrt(M[5][5] / body->mass);
     const double small = SETTLED * fastest_of(s, radius);
+    s->slopes = true;
     for (int turn = 0; turn < NEWTON; turn++) {
         double A[UNKNOWNS][UNKNOWNS], step[UNKNOWNS], change = 0.0;
         sum_pieces(s, sum);
@@ -452,6 +528,7 @@ static double solve_body(solving *s, int which)
             break;
         }
     }
+    s->slopes = false;
     sum_pieces(s, sum);
     answer(body, sum, 1.0);
     double changed = 0.0;
