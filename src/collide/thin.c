@@ -63,7 +63,7 @@ bool rp_shape_is_thin(const rp_shape *shape, const rp_layout *l)
     const rp_collider c = {.shape = (rp_shape *)shape};
     const double twice = 2.0 * rp_thin_reach(l);
     double lower[3], upper[3];
-    if (rp_shape_is_plane(shape)) {
+    if (shape->massive) {
         return false;
     }
     if (!rp_shape_bounds(shape, l->dim, lower, upper)) {

@@ -24,7 +24,8 @@ static inline double rp_thin_reach(const rp_layout *l)
 }
 
 // Does the shape have parts that are thinner than twice the reach? Found at random places of its
-// surface; one without end is thought to have some, unless it is a half-space.
+// surface; one without end is thought to have some, unless it is massive (shape/class.h), such as a
+// half-space or what is around a box.
 bool rp_shape_is_thin(const rp_shape *shape, const rp_layout *l);
 
 // The other face at x, where the nearer one is at distance `phi` with the way out `normal`.

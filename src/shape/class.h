@@ -44,6 +44,9 @@ struct rp_shape {
     int depth;  // operators on the longest way down; 0: not an operator
     int parts;  // simple shapes below an operator; 0: not an operator
     bool plane; // a half-space: its distance costs no more than looking one up
+    // no line leaves it and comes back; and behind every point of its surface it goes on without
+    // end, as outside of a convex shape: for sure, if not for all that are so
+    bool convex, massive;
 };
 
 static inline bool rp_shape_is_plane(const rp_shape *shape) { return shape->plane; }

@@ -450,6 +450,20 @@ static rp_result make(const char *word, const rp_shape_class *class, const rp_sh
     return RP_OK;
 }
 
+// A union of massive shapes is one: the ray into it stays in the part that it began in. So is the
+// outside of a convex shape, and what convex shapes have in common is convex.
+static void note_form(operation *o)
+{
+    bool convex = o->shape.class == &intersect_class, massive = o->shape.class == &union_class;
+    for (int i = 0; i < o->parts; i++) {
+        convex = convex && o->part[i].shape->convex && !o->part[i].outside;
+        massive = massive && o->part[i].shape->massive;
+    }
+    o->shape.convex = convex;
+    o->shape.massive = massive || (o->shape.class == &intersect_class && o->parts == 1 &&
+                                   o->part[0].outside && o->part[0].shape->convex);
+}
+
 static rp_result combine(const char *word, const rp_shape_class *class, const rp_shape *first,
                          rp_shape *const part_[], int parts, bool outside, rp_shape **shape)
 {
@@ -464,6 +478,7 @@ static rp_result combine(const char *word, const rp_shape_class *class, const rp
         return RP_ERR_MEMORY;
     }
     keep_bounds(o);
+    note_form(o);
     *shape = &o->shape;
     return RP_OK;
 }
@@ -553,6 +568,8 @@ rp_result rp_shape_move(const rp_shape *other, const double position[3], const d
     memcpy(o->position, position, sizeof o->position);
     to_matrix(unit, o->turn);
     keep_bounds(o);
+    o->shape.convex = other->convex;
+    o->shape.massive = other->massive;
     *shape = &o->shape;
     return RP_OK;
 }

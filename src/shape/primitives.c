@@ -50,7 +50,7 @@ rp_result rp_shape_half_space(const double point[3], const double normal[3], rp_
     RP_TRY(rp_shape_check_point("half_space.point", point));
     RP_TRY(rp_shape_check_direction("half_space.normal", normal, unit));
     RP_TRY(rp_shape_new(&class, sizeof(half_space), shape));
-    (*shape)->plane = true;
+    (*shape)->plane = (*shape)->convex = (*shape)->massive = true;
     memcpy(((half_space *)*shape)->point, point, sizeof unit);
     memcpy(((half_space *)*shape)->normal, unit, sizeof unit);
     return RP_OK;
@@ -175,6 +175,7 @@ rp_result rp_shape_rounded_box(const double lower[3], const double upper[3], dou
                        round);
     }
     RP_TRY(rp_shape_new(&class, sizeof(box), shape));
+    (*shape)->convex = true;
     box *b = (box *)*shape;
     b->round = round;
     for (int a = 0; a < 3; a++) {
@@ -236,6 +237,7 @@ rp_result rp_shape_sphere(const double center[3], double radius, rp_shape **shap
     RP_TRY(rp_shape_check_point("sphere.center", center));
     RP_TRY(rp_shape_check_length("sphere.radius", radius));
     RP_TRY(rp_shape_new(&class, sizeof(sphere), shape));
+    (*shape)->convex = true;
     memcpy(((sphere *)*shape)->center, center, 3 * sizeof *center);
     ((sphere *)*shape)->radius = radius;
     return RP_OK;
@@ -299,6 +301,7 @@ rp_result rp_shape_capsule(const double a[3], const double b[3], double radius, 
     RP_TRY(rp_shape_check_point("capsule.b", b));
     RP_TRY(rp_shape_check_length("capsule.radius", radius));
     RP_TRY(rp_shape_new(&class, sizeof(capsule), shape));
+    (*shape)->convex = true;
     capsule *c = (capsule *)*shape;
     c->radius = radius;
     for (int i = 0; i < 3; i++) {
@@ -499,6 +502,7 @@ rp_result rp_shape_ellipsoid(const double center[3], const double radii[3], rp_s
         return rp_fail(RP_ERR_ARGUMENT, "ellipsoid.radii: want a finite one, got none");
     }
     RP_TRY(rp_shape_new(&class, sizeof(ellipsoid), shape));
+    (*shape)->convex = true;
     ellipsoid *e = (ellipsoid *)*shape;
     memcpy(e->center, center, sizeof e->center);
     memcpy(e->radius, radii, sizeof e->radius);

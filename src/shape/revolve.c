@@ -515,11 +515,15 @@ static rp_result make_named(const char *word, const double base[3], const double
 rp_result rp_shape_cylinder(const double base[3], const double axis[3], double radius,
                             double height, rp_shape **shape)
 {
-    return make_named("cylinder", base, axis, radius, height, radius, shape);
+    RP_TRY(make_named("cylinder", base, axis, radius, height, radius, shape));
+    (*shape)->convex = true;
+    return RP_OK;
 }
 
 rp_result rp_shape_cone(const double base[3], const double axis[3], double radius, double height,
                         rp_shape **shape)
 {
-    return make_named("cone", base, axis, radius, height, 0.0, shape);
+    RP_TRY(make_named("cone", base, axis, radius, height, 0.0, shape));
+    (*shape)->convex = true;
+    return RP_OK;
 }

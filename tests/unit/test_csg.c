@@ -338,8 +338,78 @@ static void operators_without_operands_are_refused(void)
     rp_shape_release(ball);
 }
 
+// Colliders are looked at as thin walls unless their shape is surely none. Catches a flag that is
+// set where it is not true: what is called convex has the middle of any two of its points, and from
+// the surface of what is called massive one comes in without end.
+static void what_is_called_convex_or_massive_is_so(void)
+{
+    enum { SHAPES = 20, TRIES = 4000 };
+    static const double zero[3], up[3] = {0.2, 1.0, 0.1}, side[3] = {1.0, -0.3, 0.2},
+                                 one[3] = {0.6, 0.4, 0.5}, less[3] = {-0.5, -0.6, -0.4};
+    static const double place[3] = {0.1, 0.2, -0.1}, turn[4] = {0.1, 0.4, 0.2, 0.9};
+    static const double no_turn[4] = {0.0, 0.0, 0.0, 1.0};
+    rp_shape *s[SHAPES];
+    CHECK_OK(rp_shape_half_space(zero, up, &s[0]));
+    CHECK_OK(rp_shape_half_space(place, side, &s[1]));
+    CHECK_OK(rp_shape_box(less, one, &s[2]));
+    CHECK_OK(rp_shape_rounded_box(less, one, 0.2, &s[3]));
+    CHECK_OK(rp_shape_sphere(place, 0.6, &s[4]));
+    CHECK_OK(rp_shape_capsule(less, one, 0.2, &s[5]));
+    CHECK_OK(rp_shape_cylinder(zero, up, 0.5, 0.8, &s[6]));
+    CHECK_OK(rp_shape_cone(zero, up, 0.7, 0.8, &s[7]));
+    CHECK_OK(rp_shape_ellipsoid(place, one, &s[8]));
+    CHECK_OK(rp_shape_torus(zero, up, 0.6, 0.2, &s[9]));
+    CHECK_OK(rp_shape_invert(s[2], &s[10]));
+    CHECK_OK(rp_shape_invert(s[9], &s[11]));
+    CHECK_OK(rp_shape_union((rp_shape *[]){s[0], s[1], s[10]}, 3, &s[12]));
+    CHECK_OK(rp_shape_union((rp_shape *[]){s[0], s[2]}, 2, &s[13]));
+    CHECK_OK(rp_shape_intersect((rp_shape *[]){s[0], s[2], s[4]}, 3, &s[14]));
+    CHECK_OK(rp_shape_subtract(s[2], (rp_shape *[]){s[4]}, 1, &s[15]));
+    CHECK_OK(rp_shape_move(s[0], place, turn, 2.0, &s[16]));
+    CHECK_OK(rp_shape_move(s[10], place, turn, 0.5, &s[17]));
+    CHECK_OK(rp_shape_move(s[9], place, no_turn, 1.0, &s[18]));
+    CHECK_OK(rp_shape_invert(s[14], &s[19]));
+    static const bool convex[SHAPES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0};
+    static const bool massive[SHAPES] = {1, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+                                         1, 0, 1, 0, 0, 0, 1, 1, 0, 1};
+    for (int i = 0; i < SHAPES; i++) {
+        uint64_t seed = 7;
+        check_context("shape %d", i);
+        CHECK_EQUAL(s[i]->convex, convex[i]);
+        CHECK_EQUAL(s[i]->massive, massive[i]);
+        for (int k = 0; k < TRIES; k++) {
+            double x[2][3], middle[3], out[3];
+            for (int a = 0; a < 3; a++) {
+                x[0][a] = test_between(&seed, -1.0, 1.0);
+                x[1][a] = test_between(&seed, -1.0, 1.0);
+                middle[a] = 0.5 * (x[0][a] + x[1][a]);
+            }
+            if (convex[i] && rp_shape_distance(s[i], x[0], NULL) < 0.0 &&
+                rp_shape_distance(s[i], x[1], NULL) < 0.0) {
+                CHECK(rp_shape_distance(s[i], middle, NULL) < 1e-12);
+            }
+            for (int to = 0; to < 64; to++) { // the surface
+                const double d = rp_shape_distance(s[i], x[0], out);
+                for (int a = 0; a < 3; a++) {
+                    x[0][a] -= d * out[a];
+                }
+            }
+            for (double way = 0.01; massive[i] && way < 5.0; way *= 1.5) {
+                for (int a = 0; a < 3; a++) {
+                    middle[a] = x[0][a] - way * out[a];
+                }
+                CHECK(rp_shape_distance(s[i], middle, NULL) < 1e-9);
+            }
+        }
+    }
+    for (int i = 0; i < SHAPES; i++) {
+        rp_shape_release(s[i]);
+    }
+}
+
 TEST_MAIN(TEST(operators_follow_the_logic_of_sets), TEST(volumes_of_operators_are_integrated),
           TEST(half_spaces_and_hills_can_be_cut_to_size),
           TEST(an_offset_of_a_wedge_is_within_its_bounds),
           TEST(a_heap_of_balls_is_the_least_of_them), TEST(nesting_has_an_end),
+          TEST(what_is_called_convex_or_massive_is_so),
           TEST(operators_without_operands_are_refused))
