@@ -785,7 +785,7 @@ static rp_result scatter_surface(const scattering *w)
     }
     drawn *list = NULL;
     size_t count = 0, room = 0;
-    double sheet = 0.0; // its volume, `step` to either side
+    double sheet = 0.0; // the area of all of it
     rp_result result = RP_OK;
     for (int64_t s = 0; s < n[0] * n[1] * n[2] && result == RP_OK; s++) {
         const int64_t at[3] = {s / (n[1] * n[2]), s / n[2] % n[1], s % n[2]};
@@ -793,11 +793,12 @@ static rp_result scatter_surface(const scattering *w)
         for (int a = 0; a < dim; a++) {
             d.x[a] = cut->lower[a] + ((double)at[a] + 0.5) * step;
         }
-        if (!(fabs(rp_shape_distance(cut->def.cutter, d.x, NULL)) < step) ||
-            !is_in_body(cut, d.x)) {
+        const double away = fabs(rp_shape_distance(cut->def.cutter, d.x, NULL));
+        if (!(away < step) || !is_in_body(cut, d.x)) {
             continue;
         }
-        sheet += dim == 3 ? step * step * step : step * step;
+        // a hat of area 1 across the surface
+        sheet += (dim == 3 ? step * step : step) * (1.0 - away / step);
         draw_onto(cut->def.cutter, d.x, d.normal);
         if (!is_in_body(cut, d.x) ||
             (w->open != NULL && rp_shape_distance(w->open, d.x, NULL) <= 0.0)) {
@@ -826,7 +827,7 @@ static rp_result scatter_surface(const scattering *w)
             list[kept++] = list[i];
         }
     }
-    const double area = kept > 0 ? sheet / (2.0 * step) / (double)kept : 0.0;
+    const double area = kept > 0 ? sheet / (double)kept : 0.0;
     for (size_t i = 0; i < kept && result == RP_OK; i++) {
         static const int piece[2] = {0, 1};
         result = give_patch(w, list[i].x, list[i].normal, area, piece, 0);
