@@ -21,7 +21,6 @@ particles { material = rubber, body = "block", shape = turned(box { min = {0, 0}
 contact { friction = mu }
 collider { shape = turned(half_space { point = {0, -0.4}, normal = {0, 1} }) }
 ]]
-note "The normals of rough surfaces hold a block a little: random places of particles tilt them (docs/theory.md, section 22)."
 local function acceleration(turn, mu)
     local run = simulate { scene = scene, set = { turn = turn, mu = mu }, name = "turned by " .. turn .. ", friction " .. mu }
     local first, last = measure(run, "bodies", { frame = 8 }), measure(run, "bodies", { frame = 24 })

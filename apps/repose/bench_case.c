@@ -30,13 +30,14 @@ static const double COLLAPSE_TIME = 0.45, SCENE_TIME = 0.25, KUBBS_TIME = 1.0; /
 typedef struct heap {
     int64_t count;
     double dx, volume;
-    double *position, *velocity;
+    double *position, *velocity, *depth;
 } heap;
 
 static void heap_free(heap *h)
 {
     free(h->position);
     free(h->velocity);
+    free(h->depth);
     *h = (heap){0};
 }
 
@@ -45,7 +46,8 @@ static rp_result heap_room(heap *h, int64_t count)
     h->count = count;
     h->position = malloc((size_t)count * 3 * sizeof *h->position);
     h->velocity = malloc((size_t)count * 3 * sizeof *h->velocity);
-    if (h->position == NULL || h->velocity == NULL) {
+    h->depth = calloc((size_t)count, sizeof *h->depth);
+    if (h->position == NULL || h->velocity == NULL || h->depth == NULL) {
         heap_free(h);
         return rp_fail(RP_ERR_MEMORY, "out of memory: a heap of %lld particles", (long long)count);
     }
@@ -194,16 +196,21 @@ static rp_result blocks(const bench_case *c, rp_world **world)
     rp_points_def points = rp_default_points_def();
     rp_result result = empty_world(c, dx, world, &points.material);
     double position[BLOCK_SIDE * BLOCK_SIDE * BLOCK_SIDE][3], velocity[sizeof position / 24][3];
+    double depth[sizeof position / 24];
     points.count = sizeof position / sizeof position[0];
     points.position = &position[0][0];
     points.velocity = &velocity[0][0];
+    points.depth = depth;
     points.volume = dx * dx * dx / 8.0;
     for (int b = 0; b < BLOCKS && result == RP_OK; b++) {
         for (int i = 0; i < (int)points.count; i++) {
             const int at[3] = {i % BLOCK_SIDE, i / BLOCK_SIDE % BLOCK_SIDE,
                                i / BLOCK_SIDE / BLOCK_SIDE};
             const int block[3] = {b % 7, b / 49, b / 7 % 7};
+            depth[i] = edge;
             for (int a = 0; a < 3; a++) {
+                const double below = 0.5 * dx * (at[a] + 0.5);
+                depth[i] = fmin(depth[i], fmin(below, edge - below));
                 position[i][a] = pitch * block[a] + 0.5 * dx * (at[a] + 0.5) + (a == 1 ? 3.0 : 0.0);
                 velocity[i][a] = 0.1 * (a + 1);
             }
@@ -257,9 +264,11 @@ static rp_result fallen_kubbs(heap *out)
     result = result != RP_OK ? result : rp_world_read(world, RP_COL_ID, id);
     result = result != RP_OK ? result : rp_world_read(world, RP_COL_POSITION, found.position);
     result = result != RP_OK ? result : rp_world_read(world, RP_COL_VELOCITY, found.velocity);
+    result = result != RP_OK ? result : rp_world_read(world, RP_COL_DEPTH, found.depth);
     for (int64_t i = 0; i < found.count && result == RP_OK; i++) {
         const int64_t to = (int64_t)id[i];
         memcpy(out->position + 3 * to, found.position + 3 * i, 3 * sizeof(double));
+        out->depth[to] = found.depth[i];
         memcpy(out->velocity + 3 * to, found.velocity + 3 * i, 3 * sizeof(double));
     }
     free(id);
@@ -300,6 +309,7 @@ static rp_result kubbs(const bench_case *c, rp_world **world)
     for (int b = 0; b < BLOCKS && result == RP_OK; b++) {
         points.position = h.position + 3 * points.count * b;
         points.velocity = h.velocity + 3 * points.count * b;
+        points.depth = h.depth + points.count * b;
         points.field = c->fields ? b : 0;
         result = rp_world_add_points(*world, &points, NULL);
     }

@@ -37,6 +37,7 @@ typedef struct rp_world rp_world;
     X(PARTNER,      "partner",      REAL,     SCALAR,    0, "1",   "number of the second body that glue holds; its group names the first") \
     X(MASS,         "mass",         REAL,     SCALAR,    0, "kg",  "of the particle, where not all of its group weigh the same") \
     X(VOLUME,       "volume",       REAL,     SCALAR,    0, "m^3", "of the particle at rest, likewise") \
+    X(DEPTH,        "depth",        REAL,     SCALAR,    0, "m",   "how far below the surface of its solid body it was made; 0: nobody knows") \
     X(GROUP,        "group",        U16,      SCALAR,    0, "1",   "source the particle came from: material, field, mass") \
     X(ID,           "id",           U64,      SCALAR,    0, "1",   "counted in scene order, never reused")
 

@@ -19,7 +19,7 @@ typedef struct rp_world rp_world;
 
 /// Where the surface between two bodies points at a node (docs/theory.md, section 22).
 typedef enum rp_normals {
-    RP_NORMALS_AUTO,       ///< by difference, and by regression where the two bodies disagree
+    RP_NORMALS_AUTO,       ///< by the faces of solid bodies; by masses where there are none
     RP_NORMALS_PAPER,      ///< difference of the unit normals of both, as Wretborn prints it
     RP_NORMALS_DIFFERENCE, ///< difference of the gradients of mass: the heavier one counts more
     RP_NORMALS_REGRESSION, ///< the plane that separates the particles of both best

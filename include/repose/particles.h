@@ -87,6 +87,9 @@ typedef struct rp_points_def {
     double volume;          ///< of each particle at rest [m^3]
     const double *volumes;  ///< [count] of each; NULL: all are alike. Their species then keeps mass
                             ///< and volume by particle
+    /// [count] how far below the surface of their body they are, where it is solid and touches
+    /// others [m], 0 where that is not known; NULL: of none. The surface is exact then.
+    const double *depth;
     int field;
     uint32_t cookie;
 } rp_points_def;

@@ -80,8 +80,8 @@ typedef struct law_columns {
 static inline law_columns law_columns_of(const rp_set *set)
 {
     const unsigned own = 1u << RP_COL_POSITION | 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE |
-                         1u << RP_COL_MASS | 1u << RP_COL_VOLUME | 1u << RP_COL_GROUP |
-                         1u << RP_COL_ID;
+                         1u << RP_COL_MASS | 1u << RP_COL_VOLUME | 1u << RP_COL_DEPTH |
+                         1u << RP_COL_GROUP | 1u << RP_COL_ID;
     law_columns list = {0};
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if (rp_set_has(set, c) && !(own >> c & 1)) {

@@ -310,8 +310,9 @@ static const scene_key contact_keys[] = {
     {"contact", TAKES_CHOICE, .choices = CHOICES("separate", "sticky"), .otherwise = "\"separate\"",
      .sentence = "Separate: they slide and lift off; sticky: what touches moves along."},
     {"normals", TAKES_CHOICE, .choices = CHOICES("auto", "paper", "difference", "regression"), .otherwise = "\"auto\"",
-     .sentence = "Where the surface between them points: by the difference of their gradients of mass, by the plane that separates their "
-                 "particles best, or (auto) by the second where the first is in doubt; paper is as Wretborn prints it."},
+     .sentence = "Where the surface between them points: by the faces of solid bodies, whose particles know how deep they are, and by masses where there "
+                 "is none (auto); by the difference of their gradients of mass; by the plane that separates their particles best; paper is as "
+                 "Wretborn prints it."},
     {"gap", TAKES_BOOLEAN, .otherwise = "true",
      .sentence = "Touch when their surfaces meet; without it as soon as both have mass at a node, a cell or two too early."},
     {"impulses", TAKES_CHOICE, .choices = CHOICES("exact", "pairs"), .otherwise = "\"exact\"", .not_with = "bodies",

@@ -95,6 +95,9 @@ void rp_world_put_birth(rp_world *world, const rp_species *species, rp_local ind
             }
         }
     }
+    if (rp_set_has(set, RP_COL_DEPTH)) {
+        rp_set_birth_value(set, RP_COL_DEPTH, at, 0, birth->depth);
+    }
     for (int c = 0; c < rp_sym_comps(dim) && birth->strain != NULL; c++) {
         if (rp_set_has(set, RP_COL_STRAIN)) {
             rp_set_birth_value(set, RP_COL_STRAIN, at, c, birth->strain[c]);
@@ -183,7 +186,8 @@ static rp_result fill_points(rp_world *world, const rp_species *species, const r
             world, species, (rp_local)i,
             &(rp_birth){.x = def->position + 3 * i,
                         .v = def->velocity != NULL ? def->velocity + 3 * i : rest,
-                        .gradient = def->gradient != NULL ? def->gradient + 9 * i : NULL});
+                        .gradient = def->gradient != NULL ? def->gradient + 9 * i : NULL,
+                        .depth = def->depth != NULL ? def->depth[i] : 0.0});
     }
     rp_world_end_births(world, species, count, group);
     if (def->volumes != NULL) {
@@ -230,6 +234,10 @@ rp_result rp_world_add_points(rp_world *world, const rp_points_def *def, uint64_
             return rp_fail(RP_ERR_ARGUMENT,
                            "points.%s: particle %lld has a number that is not finite", bad,
                            (long long)i);
+        }
+        if (def->depth != NULL && !(def->depth[i] >= 0.0 && isfinite(def->depth[i]))) {
+            return rp_fail(RP_ERR_ARGUMENT, "points.depth: want >= 0 m, got %g for particle %lld",
+                           def->depth[i], (long long)i);
         }
         int32_t block[3];
         double local[3];

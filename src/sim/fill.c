@@ -262,6 +262,7 @@ typedef struct filling {
     const rp_species *species;
     rp_local count, room; // so far; in the inbox
     rp_local carved;      // lie inside a collider
+    bool solid;           // keeps its shape, and particles know how deep they are
     double gravity[3];
 } filling;
 
@@ -320,6 +321,10 @@ static rp_result fill_place(void *context, const double x[3])
     if (f->def->prestress == RP_PRESTRESS_K0) {
         rp_prestress_at(f->world, f->def, f->gravity, x, strain);
         birth.strain = strain;
+    }
+    // what flows makes surfaces of its own, and so does a cut
+    if (f->solid) {
+        birth.depth = fmax(0.0, -rp_shape_distance(f->def->shape, x, NULL));
     }
     rp_world_put_birth(f->world, f->species, f->count++, &birth);
     return RP_OK;
@@ -413,6 +418,8 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
     RP_TRY(check_bounds(world, def->shape));
     RP_TRY(rp_world_move_colliders(world, 0.0));
     f.species = rp_world_species_of(world, def->material);
+    f.solid = world->material[def->material.index].kind == RP_ELASTIC && def->cut == NULL &&
+              rp_set_has(f.species->set, RP_COL_DEPTH);
     // a velocity function may fail half way: nothing of it stays
     const double speed = world->newborn_speed, gradient = world->newborn_gradient;
     const int64_t clamped = world->stats.clamped;

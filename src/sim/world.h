@@ -209,6 +209,7 @@ typedef struct rp_birth {
     const double *x, *v;    // [3]
     const double *gradient; // [3][3]; NULL: none
     const double *strain;   // [6]; NULL: none
+    double depth;           // below the surface of a solid [m]; 0: nobody knows
 } rp_birth;
 rp_result rp_world_check_target(const rp_world *world, const char *what, uint32_t cookie,
                                 rp_material material, int field);

@@ -37,6 +37,7 @@ static const struct {
     {RP_COL_PARTNER, "partner", 1, 1, 4, 8},
     {RP_COL_MASS, "mass", 1, 1, 4, 8},
     {RP_COL_VOLUME, "volume", 1, 1, 4, 8},
+    {RP_COL_DEPTH, "depth", 1, 1, 4, 8},
     {RP_COL_GROUP, "group", 1, 1, 2, 2},
     {RP_COL_ID, "id", 1, 1, 8, 8},
 };

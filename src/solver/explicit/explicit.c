@@ -33,6 +33,7 @@ static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a,
 static void explicit_destroy(void *state, const rp_allocator *a)
 {
     rp_walls_free(&((explicit_state *)state)->walls, a);
+    rp_meeting_plan_free(&((explicit_state *)state)->plan, a);
     rp_delete(a, state, sizeof(explicit_state));
 }
 
@@ -47,7 +48,8 @@ static void explicit_register(void *state, rp_registry *registry)
 static void explicit_needs(const rp_world_def *def, rp_needs *needs)
 {
     const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
-    *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine,
+    const unsigned depth = def->contact ? 1u << RP_COL_DEPTH : 0u; // surfaces of bodies
+    *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine | depth,
                         .orders = 1u << 1 | 1u << 2 | 1u << 3,
                         .grid = true,
                         .push_out = true};
@@ -268,21 +270,34 @@ static void grid_page(void *ctx, int64_t page, int thread)
     contact_page(ctx, page, thread);
 }
 
-// All pages of a block, and where bodies of particles share its nodes.
+// All pages of a block, and where bodies of particles share its nodes. What nobody shares is done
+// while it is in the cache.
 static void force_block(void *ctx, int64_t index, int thread)
 {
     const loops *l = ctx;
     const rp_node_block *block = &rp_grid_block(l->step->grid)[index];
+    const bool alone = block->count == 1 && l->rigids.free == 0;
     for (rp_local p = block->first; p < block->first + block->count; p++) {
-        force_page(ctx, p, thread);
+        (alone ? grid_page : force_page)(ctx, p, thread);
     }
     rp_meetings_look(&l->meetings, (rp_local)index, thread);
+}
+
+static void order_crowd(void *ctx, int64_t index, int thread)
+{
+    const loops *l = ctx;
+    rp_meetings_order(&l->meetings, (rp_local)index, thread);
 }
 
 static void meet_block(void *ctx, int64_t index, int thread)
 {
     const loops *l = ctx;
-    rp_meetings_apply(&l->meetings, (rp_local)index, thread);
+    const rp_local b = rp_meetings_block(&l->meetings, (rp_local)index);
+    const rp_node_block *block = &rp_grid_block(l->step->grid)[b];
+    rp_meetings_apply(&l->meetings, b, thread);
+    for (rp_local p = block->first; p < block->first + block->count && l->rigids.free == 0; p++) {
+        contact_page(ctx, p, thread);
+    }
 }
 
 // Free bodies need all nodes at once, and bodies of particles those around a block; without them a
@@ -290,20 +305,19 @@ static void meet_block(void *ctx, int64_t index, int thread)
 static void update_nodes(loops *l, double *rubbed)
 {
     const rp_step *step = l->step;
-    if (l->rigids.free == 0 && step->pairs == NULL) {
-        rp_parallel_for(step->threads, step->grid->pages, 16, grid_page, l);
-        return;
-    }
+    const rp_local pages = step->grid->pages;
     if (step->pairs != NULL) {
+        const rp_meetings *m = &l->meetings;
         rp_parallel_for(step->threads, step->grid->blocks, 8, force_block, l);
-        rp_parallel_for(step->threads, step->grid->blocks, 2, meet_block, l);
+        rp_parallel_for(step->threads, rp_meetings_crowds(m), 4, order_crowd, l);
+        rp_parallel_for(step->threads, rp_meetings_blocks(m), 2, meet_block, l);
     } else {
-        rp_parallel_for(step->threads, step->grid->pages, 16, force_page, l);
+        rp_parallel_for(step->threads, pages, 16, l->rigids.free > 0 ? force_page : grid_page, l);
     }
     if (l->rigids.free > 0) {
         rp_rigids_solve(&l->rigids, step->grid, step->threads, rubbed);
+        rp_parallel_for(step->threads, pages, 16, contact_page, l);
     }
-    rp_parallel_for(step->threads, step->grid->pages, 16, contact_page, l);
 }
 
 // Parts of a step, in the order of rp_solver.stage below.

@@ -1,0 +1,138 @@
+#include "collide/cells.h"
+
+#include <math.h>
+#include <string.h>
+
+void rp_cells_cover(rp_cells *c, const rp_layout *l, const rp_page *page)
+{
+    // an arena begins one cell before its block, and the last cell reaches `order` nodes further
+    for (int a = 0; a < 3; a++) {
+        c->lo[a] = a < l->dim ? page->reach_lo[a] - 1 : 0;
+        c->side[a] = a < l->dim ? page->reach_hi[a] - page->reach_lo[a] - l->order : 1;
+    }
+}
+
+// The cube root of a positive number, by Newton's method from a guess that halves the exponent's
+// third: the library's own chooses its code by the processor.
+static double cube_root(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = bits / 3 + 0x2a9f7893782da1ceull;
+    double y;
+    memcpy(&y, &bits, sizeof y);
+    for (int i = 0; i < 5; i++) {
+        y -= (y - x / (y * y)) * (1.0 / 3.0);
+    }
+    return y;
+}
+
+// The edge of a cube of this volume [cells].
+static double edge_of(const rp_layout *l, double volume)
+{
+    return (l->dim == 3 ? cube_root(volume) : sqrt(volume)) / l->h;
+}
+
+// How large the balls of a page are, when nothing is known of its particles but their volume.
+typedef struct sizes {
+    const rp_set *set;
+    const rp_page *page;
+    bool own;  // every particle has a volume of its own
+    int known; // the group that `edge` is of
+    double edge;
+} sizes;
+
+static double edge_at(sizes *s, rp_local slot, int group)
+{
+    if (s->own) {
+        double mass, volume;
+        rp_set_measure(s->set, s->page, slot, &mass, &volume);
+        s->edge = edge_of(&s->set->layout, volume);
+    } else if (group != s->known) {
+        s->edge = edge_of(&s->set->layout, rp_set_group(s->set)[group].volume);
+        s->known = group;
+    }
+    return s->edge;
+}
+
+// The cell of a particle among those that are covered; -1: it is dead, or nowhere near.
+static int32_t cell_of(const rp_cells *c, const rp_set *set, rp_local slot)
+{
+    int32_t number = 0;
+    for (int a = 0; a < set->layout.dim; a++) {
+        const int32_t at = rp_set_cell(set, slot, a) - c->lo[a];
+        if (at < 0 || at >= c->side[a]) {
+            return -1;
+        }
+        number = number * c->side[a] + at;
+    }
+    return *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) != RP_GROUP_DEAD ? number : -1;
+}
+
+static double real_of(const rp_layout *l, const void *at)
+{
+    return l->precision == RP_SINGLE ? (double)*(const float *)at : *(const double *)at;
+}
+
+static void put_particle(rp_cells *c, sizes *s, rp_local slot, int32_t at)
+{
+    const rp_set *set = s->set;
+    const rp_layout *l = &set->layout;
+    const double edge = edge_at(s, slot, *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0));
+    const double depth = rp_set_has(set, RP_COL_DEPTH)
+                             ? real_of(l, rp_set_at(set, RP_COL_DEPTH, slot, 0)) / l->h
+                             : 0.0;
+    c->depth[at] = depth;
+    // deeper ones say nothing that those above them do not say better
+    c->radius[at] = !(depth > 0.0) ? 0.5 * edge : depth < edge ? depth : edge;
+    c->slot[at] = slot;
+    for (int a = 0; a < 3; a++) {
+        const void *stored = a < l->dim ? rp_set_at(set, RP_COL_POSITION, slot, a) : NULL;
+        const double local = stored == NULL ? 0.0
+                             : l->precision == RP_SINGLE
+                                 ? *(const int32_t *)stored * (1.0 / (1 << RP_FIXED_BITS))
+                                 : *(const double *)stored;
+        c->x[a][at] = stored == NULL ? 0.0 : local + 0.5 * (l->order - 1);
+    }
+}
+
+static void grow(rp_cell_box *box, const rp_cells *c, int32_t at)
+{
+    for (int a = 0; a < 3; a++) {
+        const float x = (float)c->x[a][at], r = (float)c->radius[at] + RP_BOX_SLACK;
+        box->lo[a] = x - r < box->lo[a] ? x - r : box->lo[a];
+        box->hi[a] = x + r > box->hi[a] ? x + r : box->hi[a];
+    }
+}
+
+void rp_cells_fill(rp_cells *c, const rp_set *set, const rp_page *page, int32_t *cell)
+{
+    static const rp_cell_box empty = {{1e30f, 1e30f, 1e30f, 0.0f}, {-1e30f, -1e30f, -1e30f, 0.0f}};
+    const int64_t cells = rp_cells_count(c);
+    int32_t *start = c->start;
+    memset(start, 0, (size_t)(cells + 1) * sizeof *start);
+    for (rp_local i = 0; i < page->count; i++) {
+        cell[i] = cell_of(c, set, page->first + i);
+        if (cell[i] >= 0) {
+            start[cell[i] + 1]++;
+        }
+    }
+    for (int64_t k = 0; k < cells; k++) {
+        c->box[k] = empty;
+        start[k + 1] += start[k];
+    }
+    sizes s = {.set = set,
+               .page = page,
+               .own = rp_set_has(set, RP_COL_VOLUME) || rp_set_has(set, RP_COL_MASS),
+               .known = -1};
+    for (rp_local i = 0; i < page->count; i++) {
+        if (cell[i] >= 0) {
+            const int32_t at = start[cell[i]]++;
+            put_particle(c, &s, page->first + i, at);
+            grow(&c->box[cell[i]], c, at);
+        }
+    }
+    // every start is now that of the next one
+    memmove(start + 1, start, (size_t)cells * sizeof *start);
+    start[0] = 0;
+}
