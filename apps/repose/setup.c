@@ -126,6 +126,7 @@ int plan_scene(rp_scene *scene, size_t memory, double seconds, rp_plan *plan, in
 {
     rp_scene_world_def def = rp_default_scene_world_def();
     rp_world *world;
+    int bodies = 0;
     def.plan = true;
     def.threads = 1;
     def.memory = memory;
@@ -134,12 +135,13 @@ int plan_scene(rp_scene *scene, size_t memory, double seconds, rp_plan *plan, in
         result = rp_world_plan(world, plan);
         result = result == RP_OK ? rp_world_foresee(world) : result;
         *poured = rp_world_poured_by(world, seconds);
+        bodies = rp_world_rigids(world);
         rp_world_destroy(world);
     }
     if (result != RP_OK) {
         return say_error(result, false);
     }
-    if (plan->particles == 0 && *poured == 0) {
+    if (plan->particles == 0 && *poured == 0 && bodies == 0) {
         say_warning(
             "the scene has no particles, neither at the start nor later: nothing will move");
     }

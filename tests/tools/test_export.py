@@ -45,6 +45,17 @@ emitter { material = sand, shape = box { min = {-0.06, 0.38, -0.06}, max = {0.06
 sink { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
 """
 
+# a brick that tumbles, and one on a hinge
+TUMBLE = """
+scene { title = "Tumble", dx = 0.04, fps = 30, frames = 5 }
+particles { material = material.sand {}, shape = box { min = {0, 0.02, 0}, max = {0.2, 0.1, 0.2} } }
+rigid { name = "brick", shape = box { min = {0, 0.3, 0}, max = {0.2, 0.4, 0.1} }, density = 2000, velocity = {1, -0.5, 0},
+        spin = { axis = {1, 2, 3}, rate = 500 } }
+rigid { name = "door", shape = box { min = {1, 0, 0}, max = {1.4, 0.2, 0.1} }, density = 500 }
+joint { kind = "hinge", a = "door", at = {1, 0, 0}, axis = {0, 1, 0}, speed = 90 }
+collider { name = "floor", shape = half_space { point = {0, -1, 0}, normal = {0, 1, 0} } }
+"""
+
 # two materials of two species, and marks that are no matter
 SPLASH = """
 scene { title = "Splash", dx = 0.04, fps = 48, frames = 2 }
@@ -419,6 +430,35 @@ class Exports(unittest.TestCase):
                                   -x * math.sin(angle) + z * math.cos(angle)), 1e-5)
             self.assertEqual(paddle[:2], [24, 12])  # a box
             self.assertEqual(paddle[3:], ["/World/Sand/Materials/Colliders/collider1_the_paddle", True])
+
+    def test_rigid_bodies_are_where_they_were(self):
+        """In all that keeps poses: bodies.csv of the run has them, too."""
+        with open(self.at("tumble.lua"), "w") as file:
+            file.write(TUMBLE)
+        self.repose("run", "tumble.lua", "-o", "tumble", "--quiet")
+        for name in "ply", "csv", "usda":
+            self.repose("export", "tumble", "--to", name, "-o", "tumble-" + name)
+        with open(self.at("tumble", "bodies.csv")) as file:
+            truth = list(csv.DictReader(file))
+        self.assertEqual(len(truth), 12)
+        self.assertGreater(abs(float(truth[10]["qx"])), 0.1)  # it has turned
+        with open(self.at("tumble-usda", "run.usda")) as file:
+            stage = file.read()
+        for body in "brick", "door":
+            rows = [row for row in truth if row["name"] == body]
+            for name in "ply", "csv":
+                with open(self.at("tumble-" + name, "colliders.csv")) as file:
+                    poses = [row for row in csv.DictReader(file) if row["collider"] == body]
+                self.assertEqual(len(poses), 6)
+                for pose, row in zip(poses, rows):
+                    for k in "x_m", "y_m", "z_m", "qx", "qy", "qz", "qw":
+                        self.assertAlmostEqual(float(pose[k]), float(row[k]), 6)
+            mesh = stage[stage.index('def Mesh "%s"' % body):]
+            for op, keys in ("translate", ("x_m", "y_m", "z_m")), ("orient", ("qw", "qx", "qy", "qz")):
+                samples = mesh[mesh.index("xformOp:%s.timeSamples" % op):]
+                for i, row in enumerate(rows):
+                    seen = re.search(r"\n *%d: \(([^)]*)\)" % i, samples).group(1).split(",")
+                    self.near([float(x) for x in seen], [float(row[k]) for k in keys], 1e-6)
 
     def test_usd_between_frames(self):
         """Halfway between two frames every grain is halfway, also where others come and go."""

@@ -34,6 +34,9 @@ collider { name = "ball", shape = sphere { center = {0, 0.5, 0}, radius = 0.1 },
            velocity = {0, -1, 0} }
 """
 
+# A blue ball that falls by itself.
+FALL = SCENE.replace("collider { name = \"ball\",", "rigid { name = \"ball\", density = 500,").replace("{0, -1, 0} }", "{0, -3, 0} }")
+
 # Sand slides down a blue slope onto a green floor.
 SLOPE = """
 scene { title = "Slope", dx = 0.04, fps = 10, frames = 6 }
@@ -187,6 +190,25 @@ class Pictures(unittest.TestCase):
         self.picture("first.png", "--frame", "0", "--samples", "8")
         self.picture("last.png", "--samples", "8")
         self.assertGreater(height("last.png"), height("first.png") + 2)
+
+    def test_rigid_bodies_move_and_blur(self):
+        """As colliders do. The ball is blue; where it is seen for a part of the time only, the picture is less so."""
+        with open(self.at("fall.lua"), "w") as file:
+            file.write(FALL % "solid")
+        self.repose("run", "fall.lua", "-o", "fall", "--quiet")
+
+        def rows(name, *more):
+            self.picture(name, "--samples", "16", "--camera", "0,0.4,1.6/0,0.35,0", *more, run="fall")
+            return [[p[2] - p[0] for p in row] for row in read_png(self.at(name))[2]]
+        first, sharp, blurred = rows("f0.png", "--frame", "0"), rows("f2.png", "--frame", "2"), rows("b2.png", "--frame", "2", "--shutter", "1")
+
+        def height(picture):
+            lit = [(y, x) for y, row in enumerate(picture) for x in row if x > 60]
+            return sum(y for y, _ in lit) / len(lit)
+        self.assertGreater(height(sharp), height(first) + 5)
+        self.assertLess(max(map(max, blurred)), 1.1 * max(map(max, sharp)))
+        part = [sum(sum(20 < x < 60 for x in row) for row in picture) for picture in (sharp, blurred)]
+        self.assertGreater(part[1], 1.5 * part[0])
 
     def test_the_camera(self):
         self.picture("auto.png")

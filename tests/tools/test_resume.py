@@ -21,7 +21,7 @@ import time
 
 # An eighth of a second with all that has a state of its own or moves: five materials of three species, a spout that hits the floor
 # hard enough for sand to be put back out of it, a sink, a border, colliders moved by a function, by key frames and along
-# with another, a mesh. Particles cross pages and are sorted; states in mid-frame too.
+# with another, a mesh, rigid bodies and a joint. Particles cross pages and are sorted; states in mid-frame too.
 SCENE = """
 -- in 2D the file gives the title, also when the run is resumed from its own copy
 scene { title = %(dimension)d == 3 and "Slump" or nil, dimension = %(dimension)d, dx = 0.025, fps = 60, frames = 8, precision = "%(precision)s" }
@@ -37,6 +37,10 @@ collider { name = "arm", shape = capsule { a = {0, 0.3, 0}, b = {0, 0.3, 0.2}, r
     { time = 0.06, position = {0, 0, 0}, rotation = { angle = 20 } },
     { time = 0.12, position = {0.05, 0.02, 0}, rotation = { angle = -30 } } } }
 collider { name = "hand", attach = "arm", shape = sphere { center = {0, 0.5, 0.1}, radius = 0.06 }, spin = { rate = 200 } }
+-- a ball that falls into the sand, and a flap with a motor that reaches its end
+rigid { name = "ball", shape = sphere { center = {0.15, 0.6, 0.1}, radius = 0.07 }, density = 800, velocity = {0, -2, 0}, spin = { rate = 400 }, restitution = 0.3 }
+rigid { name = "flap", shape = box { min = {0.5, 0.3, 0.02}, max = {0.8, 0.36, 0.18} }, density = 500 }
+joint { kind = "hinge", a = "flap", at = {0.5, 0.33, 0.1}, speed = function(t) return 600 + 1000 * t end, strength = 20, range = { min = -10, max = 25 } }
 emitter { material = sand, shape = sphere { center = {1.2, 0.12, 0.1}, radius = 0.04 }, velocity = {0, -5, 0}, stop = 0.1 }
 -- three species in one run: a pool into which water is poured too, a lump of clay, and marks in the rubber
 local water = material.water { sound_speed = 20, viscosity = 1 }
@@ -146,7 +150,7 @@ class Case:
                     fail(f"{self.name}: {name} differs")
         if self.stats(whole) != self.stats(out):
             fail(f"{self.name}: stats.csv differs")
-        tables = [name for name in ("forces.csv", "probes.csv") if os.path.exists(f"{whole}/{name}")]
+        tables = [name for name in ("forces.csv", "probes.csv", "bodies.csv") if os.path.exists(f"{whole}/{name}")]
         for name in tables:
             with open(f"{whole}/{name}", "rb") as a, open(f"{out}/{name}", "rb") as b:
                 if a.read() != b.read():

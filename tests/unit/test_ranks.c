@@ -662,6 +662,47 @@ static void ranks_fail_together_and_read_the_same(void)
     }
 }
 
+// ---- what they do not have yet ----
+
+typedef struct refusal {
+    rp_result result[RANKS_MOST];
+    char sentence[RANKS_MOST][100];
+    int colliders[RANKS_MOST];
+} refusal;
+
+static void add_a_body(rp_comm *comm, void *context)
+{
+    refusal *out = context;
+    rp_world_def def = def_of(MATERIALS, 1);
+    rp_rigid_def rigid = rp_default_rigid_def();
+    const double at[3] = {0.0, 1.0, 0.0};
+    rp_world *world;
+    rp_shape *ball;
+    must(rp_world_create(&def, &world));
+    rp_world_join(world, comm);
+    must(rp_shape_sphere(at, 0.1, &ball));
+    rigid.shape = ball;
+    rigid.density = 1000.0;
+    out->result[comm->rank] = rp_world_add_rigid(world, &rigid, NULL);
+    snprintf(out->sentence[comm->rank], sizeof out->sentence[0], "%s", rp_last_error());
+    out->colliders[comm->rank] = rp_world_colliders(world);
+    rp_shape_release(ball);
+    rp_world_destroy(world);
+}
+
+// A body would be moved by what its own rank has of the sand only.
+static void ranks_refuse_rigid_bodies(void)
+{
+    refusal out = {0};
+    team_run(3, add_a_body, &out);
+    for (int r = 0; r < 3; r++) {
+        check_context("rank %d", r);
+        CHECK_EQUAL(out.result[r], RP_ERR_UNSUPPORTED);
+        CHECK(strcmp(out.sentence[r], "rigid: not yet in a world that is cut into ranks") == 0);
+        CHECK_EQUAL(out.colliders[r], 0);
+    }
+}
+
 // ---- memory ----
 
 enum { POOR = 1 }; // the rank that runs out of memory
@@ -740,4 +781,4 @@ TEST_MAIN(TEST(what_ranks_reduce_is_what_one_would),
           TEST(ranks_do_not_change_what_colliders_push),
           TEST(ranks_do_not_change_materials_and_fields),
           TEST(ranks_do_not_change_a_periodic_world), TEST(ranks_fail_together_and_read_the_same),
-          TEST(memory_that_one_rank_lacks_fails_all))
+          TEST(ranks_refuse_rigid_bodies), TEST(memory_that_one_rank_lacks_fails_all))
