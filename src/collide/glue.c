@@ -20,6 +20,12 @@ struct glue_room {
     int *root;  // [page]: of the unit that it belongs to
 };
 
+// Nodes that glue holds, from the first of its page's block on. `partner` -1: it holds none.
+struct glue_box {
+    int16_t low[3], high[3];
+    int32_t partner;
+};
+
 int rp_glue_find(const rp_species *species, int count)
 {
     for (int s = 0; s < count; s++) {
@@ -110,7 +116,7 @@ static int partner_of(const rp_set *set, rp_local slot)
 }
 
 // A spline of this order and its slope, `d` cells from its middle.
-static double spline(double d, int order, double *slope)
+static inline double spline(double d, int order, double *slope)
 {
     const double a = fabs(d), sign = d < 0.0 ? -1.0 : 1.0;
     if (order == 1) {
@@ -830,6 +836,39 @@ static int64_t pair_number(int pages, int b, int d)
     return pairs_of(pages) - pairs_of(pages - b) + d - b - 1;
 }
 
+static void box_page(void *ctx, int64_t index, int thread)
+{
+    (void)thread;
+    const rp_glue *g = ctx;
+    const rp_set *set = g->set;
+    const rp_layout *l = &set->layout;
+    const rp_page *page = &rp_set_page(set)[index];
+    const double reach = 0.5 * (l->order + 1) + MARGIN;
+    struct glue_box all = {.low = {INT16_MAX, INT16_MAX, INT16_MAX},
+                           .high = {INT16_MIN, INT16_MIN, INT16_MIN},
+                           .partner = -1};
+    for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+        struct glue_box *box = &g->box[slot];
+        double x[3];
+        *box = (struct glue_box){.partner = -1};
+        if (!holds(set, slot)) {
+            continue;
+        }
+        read_place(set, slot, x);
+        box->partner = all.partner = partner_of(set, slot);
+        for (int a = 0; a < l->dim; a++) {
+            const double at = fmin(fmax(x[a], -100.0), 100.0); // a runaway is told elsewhere
+            box->low[a] = (int16_t)ceil(at - reach);
+            box->high[a] = (int16_t)floor(at + reach);
+        }
+        for (int a = 0; a < 3; a++) {
+            all.low[a] = box->low[a] < all.low[a] ? box->low[a] : all.low[a];
+            all.high[a] = box->high[a] > all.high[a] ? box->high[a] : all.high[a];
+        }
+    }
+    g->pages[index] = all;
+}
+
 rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, double least, int threads,
                         rp_scratch *scratch)
 {
@@ -851,7 +890,13 @@ rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, double lea
             return RP_ERR_MEMORY;
         }
     }
-    return g->room != NULL ? RP_OK : RP_ERR_MEMORY;
+    g->box = rp_scratch_get(scratch, (size_t)(set->slots + 1) * sizeof *g->box, what);
+    g->pages = rp_scratch_get(scratch, (size_t)(set->pages + 1) * sizeof *g->pages, what);
+    if (g->room == NULL || g->box == NULL || g->pages == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    rp_parallel_for(threads, set->pages, 8, box_page, g);
+    return RP_OK;
 }
 
 // The place of a field among the pages of a block; -1: it has none.
@@ -870,23 +915,28 @@ static int page_of_field(const rp_grid *grid, const rp_node_block *block, int fi
     return low < block->count && page[low].field == field ? low : -1;
 }
 
-// The nodes of a block that glue at a place holds.
-static void add_bond(const rp_layout *l, const double x[3], double reach, uint64_t bond[MASK_WORDS])
+// What of a box, moved by `away` nodes, lies in a block. @return false: nothing
+static bool clip_box(const rp_layout *l, const struct glue_box *box, const int away[3], int low[3],
+                     int high[3])
 {
-    int low[3] = {0}, high[3] = {0};
-    for (int a = 0; a < l->dim; a++) {
-        const int first = (int)ceil(x[a] - reach), last = (int)floor(x[a] + reach);
+    bool any = box->partner >= 0;
+    for (int a = 0; a < 3; a++) {
+        const int first = box->low[a] + away[a], last = box->high[a] + away[a];
         low[a] = first > 0 ? first : 0;
         high[a] = last < l->cells[a] - 1 ? last : l->cells[a] - 1;
-        if (low[a] > high[a]) {
-            return;
-        }
+        any = any && low[a] <= high[a];
     }
-    // a row of nodes lies within one word
+    return any;
+}
+
+// A row of nodes lies within one word.
+static void add_bond(const rp_layout *l, const int low[3], const int high[3],
+                     uint64_t bond[MASK_WORDS])
+{
+    const uint64_t row = (1ull << (high[2] - low[2] + 1)) - 1;
     for (int i = low[0]; i <= high[0]; i++) {
         for (int j = low[1]; j <= high[1]; j++) {
             const int n = (i * l->cells[1] + j) * l->cells[2] + low[2];
-            const uint64_t row = (1ull << (high[2] - low[2] + 1)) - 1;
             bond[n / 64] |= row << n % 64;
         }
     }
@@ -898,7 +948,6 @@ bool rp_glue_bind(const rp_glue *g, rp_local b, int thread)
     const rp_layout *l = &grid->layout;
     const rp_node_block *block = &rp_grid_block(grid)[b];
     const int32_t *at = rp_grid_page(grid)[block->first].block;
-    const double reach = 0.5 * (l->order + 1) + MARGIN;
     struct glue_room *room = &g->room[thread];
     const size_t pairs = (size_t)pairs_of(block->count);
     const rp_page *page = rp_set_page(g->set);
@@ -909,19 +958,26 @@ bool rp_glue_bind(const rp_glue *g, rp_local b, int thread)
         if (!neighbour(l, at, n, offset, &key)) {
             continue;
         }
+        const int away[3] = {offset[0] * l->cells[0], offset[1] * l->cells[1],
+                             offset[2] * l->cells[2]};
+        int low[3], high[3];
         for (rp_local p = find_block(g->set, key); p < g->set->pages && page[p].key == key; p++) {
+            if (!clip_box(l, &g->pages[p], away, low, high)) {
+                continue;
+            }
             const int own = page_of_field(grid, block, page[p].field);
+            int partner = -1, other = -1; // the last one asked for
             for (rp_local slot = page[p].first; slot < page[p].first + page[p].count && own >= 0;
                  slot++) {
-                const int other =
-                    holds(g->set, slot) ? page_of_field(grid, block, partner_of(g->set, slot)) : -1;
-                if (other < 0) {
+                if (!clip_box(l, &g->box[slot], away, low, high)) {
                     continue;
                 }
-                double x[3];
-                read_place(g->set, slot, x);
-                for (int a = 0; a < l->dim; a++) {
-                    x[a] += (double)(offset[a] * l->cells[a]);
+                if (g->box[slot].partner != partner) {
+                    partner = g->box[slot].partner;
+                    other = page_of_field(grid, block, partner);
+                }
+                if (other < 0) {
+                    continue;
                 }
                 if (!any) {
                     memset(room->bond, 0, pairs * sizeof *room->bond);
@@ -929,7 +985,7 @@ bool rp_glue_bind(const rp_glue *g, rp_local b, int thread)
                     any = true;
                 }
                 const int64_t number = pair_number(block->count, own, other);
-                add_bond(l, x, reach, room->bond[number]);
+                add_bond(l, low, high, room->bond[number]);
                 room->some[number] = true;
             }
         }
@@ -1059,35 +1115,10 @@ typedef struct moving {
     double *move; // [thread]: the farthest of any [cells]
 } moving;
 
-// The velocity of the two pieces together, at a node. @return false: there is nobody
-static bool node_velocity(const rp_glue *g, const uint32_t page[2], int n, double v[3])
-{
-    const rp_layout *l = &g->grid->layout;
-    double mass = 0.0, momentum[3] = {0};
-    for (int k = 0; k < 2; k++) {
-        if (page[k] == RP_NO_PAGE) {
-            continue;
-        }
-        const void *q = rp_grid_nodes(g->grid, RP_CH_MOMENTUM, (rp_local)page[k]);
-        const double m = node_real(l, q, n * RP_QUAD + 3);
-        if (!(m > g->least)) {
-            continue;
-        }
-        mass += m;
-        for (int a = 0; a < l->dim; a++) {
-            momentum[a] += m * node_real(l, q, n * RP_QUAD + a);
-        }
-    }
-    for (int a = 0; a < 3 && mass > 0.0; a++) {
-        v[a] = momentum[a] / mass;
-    }
-    return mass > 0.0;
-}
-
-// Where the node pages of two fields around a block are.
+// Where the nodes of two fields around a block are; NULL: nowhere.
 typedef struct surroundings {
     int32_t field[2];
-    uint32_t page[RP_NEAR][2];
+    const void *nodes[RP_NEAR][2];
 } surroundings;
 
 static void look_around(const rp_glue *g, const rp_page *page, int b, int d, surroundings *out)
@@ -1100,61 +1131,103 @@ static void look_around(const rp_glue *g, const rp_page *page, int b, int d, sur
         int32_t offset[3];
         uint64_t key;
         const bool there = neighbour(&g->grid->layout, page->block, n, offset, &key);
-        for (int k = 0; k < 2; k++) {
-            out->page[n][k] =
-                there ? rp_grid_find(g->grid, key, (uint16_t)out->field[k]) : RP_NO_PAGE;
+        for (int k = 0; k < 2 && there; k++) {
+            const uint32_t found = rp_grid_find(g->grid, key, (uint16_t)out->field[k]);
+            out->nodes[n][k] = found != RP_NO_PAGE
+                                   ? rp_grid_nodes(g->grid, RP_CH_MOMENTUM, (rp_local)found)
+                                   : NULL;
         }
     }
 }
 
-// Velocity and its gradient [m/s], [1/s] at a place of a block, of the nodes that are there.
-static void flow_at(const rp_glue *g, const surroundings *around, const double x[3], double v[3],
-                    double gradient[3][3])
+#define ALWAYS static inline __attribute__((always_inline))
+
+// Velocity and mass of a node. @return false: it has none
+ALWAYS bool read_node(const void *nodes, int n, double least, const bool single, double u[4])
+{
+    for (int a = 0; a < 4 && nodes != NULL; a++) {
+        u[a] = single ? (double)((const float *)nodes)[n + a] : ((const double *)nodes)[n + a];
+    }
+    return nodes != NULL && u[3] > least;
+}
+
+// Velocity and its gradient [m/s], [1/s] at a place of a block, of the nodes that are there. Glue
+// that holds has merged all nodes that it reaches: either of its pieces has their velocity. Of glue
+// that broke it does not matter.
+ALWAYS void flow_at(const rp_glue *g, const surroundings *around, const double x[3], double v[3],
+                    double gradient[3][3], const int dim, const int order, const bool single)
 {
     enum { WIDE = 4 };
     const rp_layout *l = &g->grid->layout;
-    const int wide = l->order + 1;
+    const int wide = order + 1;
     int base[3] = {0};
     double w[3][WIDE] = {{1.0}, {1.0}, {1.0}}, s[3][WIDE] = {{0}};
-    for (int a = 0; a < l->dim; a++) {
+    for (int a = 0; a < dim; a++) {
         base[a] = (int)floor(x[a] - l->shift);
         for (int i = 0; i < wide; i++) {
-            w[a][i] = spline(x[a] - (base[a] + i), l->order, &s[a][i]);
+            w[a][i] = spline(x[a] - (base[a] + i), order, &s[a][i]);
+        }
+        if (base[a] < -l->cells[a] || base[a] + wide > 2 * l->cells[a]) {
+            return; // a runaway is told elsewhere
+        }
+    }
+    // which of the blocks around a node is in along each axis, and which of its nodes it is
+    int block[3][WIDE] = {{0}}, within[3][WIDE] = {{0}};
+    for (int a = 0; a < 3; a++) {
+        for (int i = 0; i < (a < dim ? wide : 1); i++) {
+            const int node = base[a] + i;
+            block[a][i] = node < 0 ? 0 : node >= l->cells[a] ? 2 : 1;
+            within[a][i] = node - (block[a][i] - 1) * l->cells[a];
         }
     }
     double all = 0.0, first[3] = {0}, slope[3] = {0}, sum[3][3] = {{0}};
-    for (int i = 0; i < wide * wide * (l->dim == 3 ? wide : 1); i++) {
-        const int at[3] = {i % wide, i / wide % wide, i / wide / wide};
-        int near = 0, n = 0;
-        for (int a = 0; a < 3; a++) {
-            const int node = base[a] + (a < l->dim ? at[a] : 0);
-            const int block = node < 0 ? -1 : node >= l->cells[a] ? 1 : 0;
-            near = near * 3 + block + 1;
-            n = n * l->cells[a] + node - block * l->cells[a];
-        }
-        double u[3] = {0};
-        if (n < 0 || n >= l->nodes || !node_velocity(g, around->page[near], n, u)) {
-            continue;
-        }
-        const double wx = w[0][at[0]], wy = w[1][at[1]], wz = l->dim == 3 ? w[2][at[2]] : 1.0;
-        const double weight = wx * wy * wz;
-        const double ds[3] = {s[0][at[0]] * wy * wz, wx * s[1][at[1]] * wz,
-                              l->dim == 3 ? wx * wy * s[2][at[2]] : 0.0};
-        all += weight;
-        for (int a = 0; a < l->dim; a++) {
-            first[a] += weight * u[a];
-            slope[a] += ds[a];
-            for (int k = 0; k < l->dim; k++) {
-                sum[a][k] += u[a] * ds[k];
+    for (int i = 0; i < wide; i++) {
+        for (int j = 0; j < wide; j++) {
+            const double flat = w[0][i] * w[1][j], dx = s[0][i] * w[1][j], dy = w[0][i] * s[1][j];
+            const int row = (within[0][i] * l->cells[1] + within[1][j]) * l->cells[2];
+            for (int k = 0; k < (dim == 3 ? wide : 1); k++) {
+                const int near = (block[0][i] * 3 + block[1][j]) * 3 + block[2][k];
+                const int n = RP_QUAD * (row + within[2][k]);
+                double u[4];
+                if (!read_node(around->nodes[near][0], n, g->least, single, u) &&
+                    !read_node(around->nodes[near][1], n, g->least, single, u)) {
+                    continue;
+                }
+                const double wz = dim == 3 ? w[2][k] : 1.0;
+                const double weight = flat * wz;
+                const double ds[3] = {dx * wz, dy * wz, dim == 3 ? flat * s[2][k] : 0.0};
+                all += weight;
+                for (int a = 0; a < dim; a++) {
+                    first[a] += weight * u[a];
+                    slope[a] += ds[a];
+                    for (int c = 0; c < dim; c++) {
+                        sum[a][c] += u[a] * ds[c];
+                    }
+                }
             }
         }
     }
-    for (int a = 0; a < l->dim; a++) {
+    for (int a = 0; a < dim; a++) {
         v[a] = all > 0.0 ? first[a] / all : 0.0;
-        for (int k = 0; k < l->dim; k++) {
+        for (int k = 0; k < dim; k++) {
             // as if nodes that are not there had the velocity of the place
             gradient[a][k] = (sum[a][k] - v[a] * slope[k]) / l->h;
         }
+    }
+}
+
+// The same, with dimension, order and precision as constants where that pays.
+static void find_flow(const rp_glue *g, const surroundings *around, const double x[3], double v[3],
+                      double gradient[3][3])
+{
+    const rp_layout *l = &g->grid->layout;
+    const bool single = l->precision == RP_SINGLE;
+    if (l->dim == 3 && l->order == 2 && single) {
+        flow_at(g, around, x, v, gradient, 3, 2, true);
+    } else if (l->dim == 3 && l->order == 3 && single) {
+        flow_at(g, around, x, v, gradient, 3, 3, true);
+    } else {
+        flow_at(g, around, x, v, gradient, l->dim, l->order, single);
     }
 }
 
@@ -1175,7 +1248,7 @@ static void move_page(void *ctx, int64_t index, int thread)
         }
         look_around(g, page, page->field, partner_of(set, slot), &around);
         read_place(set, slot, x);
-        flow_at(g, &around, x, v, gradient);
+        find_flow(g, &around, x, v, gradient);
         // a piece of surface that goes along: n' = -(grad v)^T n, and its area grows by the
         // divergence less the stretch across it
         double stretch = 0.0, divergence = 0.0, length2 = 0.0;

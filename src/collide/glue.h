@@ -58,6 +58,8 @@ typedef struct rp_glue {
     rp_set *set;            // of glue
     double least;           // mass of a node that counts [kg]
     struct glue_room *room; // [thread]
+    struct glue_box *box;   // [slot]: nodes that it holds
+    struct glue_box *pages; // [page]: around all of its glue that holds
 } rp_glue;
 
 // Memory for the nodes that glue holds.
