@@ -37,8 +37,9 @@ static double edge_of(const rp_layout *l, double volume)
 typedef struct sizes {
     const rp_set *set;
     const rp_page *page;
-    bool own;  // every particle has a volume of its own
-    int known; // the group that `edge` is of
+    bool own;    // every particle has a volume of its own
+    bool depths; // ... and a depth
+    int known;   // the group that `edge` is of
     double edge;
 } sizes;
 
@@ -55,64 +56,87 @@ static double edge_at(sizes *s, rp_local slot, int group)
     return s->edge;
 }
 
-// The cell of a particle among those that are covered; -1: it is dead, or nowhere near.
-static int32_t cell_of(const rp_cells *c, const rp_set *set, rp_local slot)
-{
-    int32_t number = 0;
-    for (int a = 0; a < set->layout.dim; a++) {
-        const int32_t at = rp_set_cell(set, slot, a) - c->lo[a];
-        if (at < 0 || at >= c->side[a]) {
-            return -1;
-        }
-        number = number * c->side[a] + at;
-    }
-    return *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) != RP_GROUP_DEAD ? number : -1;
-}
-
 static double real_of(const rp_layout *l, const void *at)
 {
     return l->precision == RP_SINGLE ? (double)*(const float *)at : *(const double *)at;
 }
 
-static void put_particle(rp_cells *c, sizes *s, rp_local slot, int32_t at)
+// The cell of a particle among those that are covered; -1: it is dead, or nowhere near.
+static inline int32_t cell_of(rp_cells *c, const rp_set *set, rp_local slot, bool single)
+{
+    int32_t place[3] = {0};
+    const int dim = set->layout.dim;
+    const void *tile = rp_set_tile(set, RP_COL_POSITION, slot);
+    const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
+    const int lane = slot % RP_LANES;
+    int32_t number = 0;
+    for (int a = 0; a < dim; a++) {
+        const int32_t cell = single ? ((const int32_t *)tile)[a * RP_LANES + lane] >> RP_FIXED_BITS
+                                    : rp_set_cell(set, slot, a);
+        const int32_t at = cell - c->lo[a];
+        if (at < 0 || at >= c->side[a]) {
+            return -1;
+        }
+        number = number * c->side[a] + at;
+        place[a] = at;
+    }
+    if (group[lane] == RP_GROUP_DEAD) {
+        return -1;
+    }
+    for (int a = 0; a < dim; a++) {
+        c->least[a] = place[a] < c->least[a] ? place[a] : c->least[a];
+        c->most[a] = place[a] > c->most[a] ? place[a] : c->most[a];
+    }
+    return number;
+}
+
+static inline void put_particle(rp_cells *c, sizes *s, rp_local slot, int32_t at, bool single)
 {
     const rp_set *set = s->set;
     const rp_layout *l = &set->layout;
-    const double edge = edge_at(s, slot, *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0));
-    const double depth = rp_set_has(set, RP_COL_DEPTH)
-                             ? real_of(l, rp_set_at(set, RP_COL_DEPTH, slot, 0)) / l->h
-                             : 0.0;
+    const int lane = slot % RP_LANES;
+    const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
+    const void *tile = rp_set_tile(set, RP_COL_POSITION, slot);
+    const double edge =
+        !s->own && group[lane] == s->known ? s->edge : edge_at(s, slot, group[lane]);
+    const double depth = s->depths ? real_of(l, rp_set_at(set, RP_COL_DEPTH, slot, 0)) / l->h : 0.0;
+    const double shift = 0.5 * (l->order - 1);
     c->depth[at] = depth;
     // deeper ones say nothing that those above them do not say better
     c->radius[at] = !(depth > 0.0) ? 0.5 * edge : depth < edge ? depth : edge;
     c->slot[at] = slot;
-    for (int a = 0; a < 3; a++) {
-        const void *stored = a < l->dim ? rp_set_at(set, RP_COL_POSITION, slot, a) : NULL;
-        const double local = stored == NULL ? 0.0
-                             : l->precision == RP_SINGLE
-                                 ? *(const int32_t *)stored * (1.0 / (1 << RP_FIXED_BITS))
-                                 : *(const double *)stored;
-        c->x[a][at] = stored == NULL ? 0.0 : local + 0.5 * (l->order - 1);
+    c->x[2][at] = 0.0;
+    for (int a = 0; a < l->dim; a++) {
+        const int from = a * RP_LANES + lane;
+        c->x[a][at] = shift + (single ? ((const int32_t *)tile)[from] * (1.0 / (1 << RP_FIXED_BITS))
+                                      : ((const double *)tile)[from]);
     }
 }
 
-static void grow(rp_cell_box *box, const rp_cells *c, int32_t at)
+static inline void grow(rp_cell_box *box, const rp_cells *c, int32_t at)
 {
+    const float r = (float)c->radius[at] + RP_BOX_SLACK;
     for (int a = 0; a < 3; a++) {
-        const float x = (float)c->x[a][at], r = (float)c->radius[at] + RP_BOX_SLACK;
+        const float x = (float)c->x[a][at];
         box->lo[a] = x - r < box->lo[a] ? x - r : box->lo[a];
         box->hi[a] = x + r > box->hi[a] ? x + r : box->hi[a];
     }
 }
 
-void rp_cells_fill(rp_cells *c, const rp_set *set, const rp_page *page, int32_t *cell)
+void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *page, int32_t *cell)
 {
+    rp_cells own = *cells_of_page, *c = &own; // at hand: what is written does not change it
     static const rp_cell_box empty = {{1e30f, 1e30f, 1e30f, 0.0f}, {-1e30f, -1e30f, -1e30f, 0.0f}};
     const int64_t cells = rp_cells_count(c);
+    const bool single = set->layout.precision == RP_SINGLE;
     int32_t *start = c->start;
+    for (int a = 0; a < 3; a++) {
+        c->least[a] = a < set->layout.dim ? c->side[a] : 0;
+        c->most[a] = a < set->layout.dim ? -1 : 0;
+    }
     memset(start, 0, (size_t)(cells + 1) * sizeof *start);
     for (rp_local i = 0; i < page->count; i++) {
-        cell[i] = cell_of(c, set, page->first + i);
+        cell[i] = cell_of(c, set, page->first + i, single);
         if (cell[i] >= 0) {
             start[cell[i] + 1]++;
         }
@@ -123,16 +147,18 @@ void rp_cells_fill(rp_cells *c, const rp_set *set, const rp_page *page, int32_t 
     }
     sizes s = {.set = set,
                .page = page,
+               .depths = rp_set_has(set, RP_COL_DEPTH),
                .own = rp_set_has(set, RP_COL_VOLUME) || rp_set_has(set, RP_COL_MASS),
                .known = -1};
     for (rp_local i = 0; i < page->count; i++) {
         if (cell[i] >= 0) {
             const int32_t at = start[cell[i]]++;
-            put_particle(c, &s, page->first + i, at);
+            put_particle(c, &s, page->first + i, at, single);
             grow(&c->box[cell[i]], c, at);
         }
     }
     // every start is now that of the next one
     memmove(start + 1, start, (size_t)cells * sizeof *start);
     start[0] = 0;
+    *cells_of_page = own;
 }

@@ -20,12 +20,13 @@ typedef struct rp_cell_box {
 
 // All in cells, from the first node of the page's block.
 typedef struct rp_cells {
-    int32_t lo[3], side[3]; // the first cell that it covers, and how many
-    int32_t *start;         // [cells + 1]: the first particle of each
-    rp_cell_box *box;       // [cells]
-    double *x[3];           // [particle]
-    double *radius, *depth; // likewise; depth 0: nobody knows
-    int32_t *slot;          // likewise: where the set has it
+    int32_t lo[3], side[3];    // the first cell that it covers, and how many
+    int32_t least[3], most[3]; // of those that hold particles, from `lo` on
+    int32_t *start;            // [cells + 1]: the first particle of each
+    rp_cell_box *box;          // [cells]
+    double *x[3];              // [particle]
+    double *radius, *depth;    // likewise; depth 0: nobody knows
+    int32_t *slot;             // likewise: where the set has it
 } rp_cells;
 
 // Cells that a page covers, and numbers of particles that there must be room for.

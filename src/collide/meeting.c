@@ -32,7 +32,7 @@ struct meeting_room {
     double *padded;                 // [page][RP_PADDED_MOST], where a normal needs it
     bool *is_padded;                // [page]
     rp_lens *lens;                  // [pair of pages][patch]
-    double *apart; // [pair of pages]: speed that closes what is between them in the block
+    double *apart; // [pair of pages][patch]: speed that closes what is between them there
     int32_t *cell; // [particle of a page]
     rp_meeting_report report;
 };
@@ -194,7 +194,7 @@ static rp_result furnish(struct meeting_room *room, const rp_meetings *m, rp_scr
     room->padded = rp_scratch_get(s, p * RP_PADDED_MOST * sizeof *room->padded, what);
     room->is_padded = rp_scratch_get(s, p * sizeof *room->is_padded, what);
     room->lens = rp_scratch_get(s, pairs * RP_PATCHES * sizeof *room->lens, what);
-    room->apart = rp_scratch_get(s, pairs * sizeof *room->apart, what);
+    room->apart = rp_scratch_get(s, pairs * RP_PATCHES * sizeof *room->apart, what);
     room->cell = rp_scratch_get(s, ((size_t)plan->most + 1) * sizeof *room->cell, what);
     // memory that is not there is told by the last one that asked, and all after it fail as well
     const void *got[] = {room->sights.box, room->view,        room->views, room->sights.first,
@@ -353,11 +353,20 @@ static void find_views(const scene *s, int page)
                 continue;
             }
             int32_t away[3];
+            bool near = true;
             rp_near_offset(n, away);
-            view[views->count] = (rp_view){
-                .cells = &((const rp_crowd *)m->plan->crowd.data)[number[source[n]]].cells,
-                .set = set,
-                .page = &rp_set_page(set)[source[n]]};
+            const rp_cells *c = &((const rp_crowd *)m->plan->crowd.data)[number[source[n]]].cells;
+            for (int a = 0; a < s->l->dim; a++) {
+                // of no node of the block, nor of the cells around it
+                const int32_t from = away[a] * s->l->cells[a] + c->lo[a];
+                near = near && c->least[a] <= c->most[a] && from + c->least[a] <= s->l->cells[a] &&
+                       from + c->most[a] >= -s->l->order - 1;
+            }
+            if (!near) {
+                continue;
+            }
+            view[views->count] =
+                (rp_view){.cells = c, .set = set, .page = &rp_set_page(set)[source[n]]};
             for (int a = 0; a < 3; a++) {
                 view[views->count].away[a] = away[a] * s->l->cells[a];
             }
@@ -394,34 +403,49 @@ static double speed_to_touch(const scene *s, const rp_sight *b, const rp_sight *
     return -(rp_sight_bound(b, normal) + rp_sight_bound(d, back)) * s->l->h / s->m->dt;
 }
 
-// Pairs that are apart in the whole block need not be looked at, node by node.
+// The box of a patch's nodes that two pages share. @return false: there are none
+static bool shared_box(const scene *s, int b, int d, int patch, int lo[3], int hi[3])
+{
+    const int32_t *cells = s->l->cells;
+    const int from[2] = {patch / 2 * RP_PATCH, patch % 2 * RP_PATCH};
+    const uint64_t all = cells[2] == 1 ? 0xfu : 0xffffu; // a row of a patch: its nodes are in turn
+    for (int a = 0; a < 3; a++) {
+        lo[a] = cells[a];
+        hi[a] = -1;
+    }
+    for (int i = from[0]; i < from[0] + RP_PATCH; i++) {
+        const int n = (i * cells[1] + from[1]) * cells[2];
+        uint64_t bits = (s->mask[b][n / 64] & s->mask[d][n / 64]) >> n % 64 & all;
+        for (; bits != 0; bits &= bits - 1) {
+            const int at = __builtin_ctzll(bits);
+            const int node[3] = {i, from[1] + at / cells[2], at % cells[2]};
+            for (int a = 0; a < 3; a++) {
+                lo[a] = node[a] < lo[a] ? node[a] : lo[a];
+                hi[a] = node[a] > hi[a] ? node[a] : hi[a];
+            }
+        }
+    }
+    return hi[0] >= 0;
+}
+
+// Pairs that are apart in a whole patch need not be looked at, node by node.
 static void find_apart(const scene *s)
 {
     struct meeting_room *room = s->room;
-    const int32_t *cells = s->l->cells;
     double *apart = room->apart;
     for (int b = 0; b < s->pages; b++) {
-        for (int d = b + 1; d < s->pages; d++, apart++) {
-            int lo[3] = {cells[0], cells[1], cells[2]}, hi[3] = {0};
-            double normal[3];
-            for (int w = 0; w < MASK_WORDS; w++) {
-                for (uint64_t bits = s->mask[b][w] & s->mask[d][w]; bits != 0; bits &= bits - 1) {
-                    const int n = 64 * w + __builtin_ctzll(bits);
-                    const int node[3] = {n / (cells[1] * cells[2]), n / cells[2] % cells[1],
-                                         n % cells[2]};
-                    for (int a = 0; a < 3; a++) {
-                        lo[a] = node[a] < lo[a] ? node[a] : lo[a];
-                        hi[a] = node[a] > hi[a] ? node[a] : hi[a];
-                    }
+        for (int d = b + 1; d < s->pages; d++) {
+            for (int patch = 0; patch < RP_PATCHES; patch++, apart++) {
+                int lo[3], hi[3];
+                double normal[3];
+                *apart = INFINITY;
+                if (shared_box(s, b, d, patch, lo, hi)) {
+                    room->sights.count = 0;
+                    const rp_sight one = rp_sight_of_box(&room->views[b], lo, hi, &room->sights);
+                    const rp_sight other = rp_sight_of_box(&room->views[d], lo, hi, &room->sights);
+                    rough_normal(&one, &other, normal);
+                    *apart = speed_to_touch(s, &one, &other, normal);
                 }
-            }
-            *apart = INFINITY;
-            if (lo[0] <= hi[0]) {
-                room->sights.count = 0;
-                const rp_sight one = rp_sight_of_box(&room->views[b], lo, hi, &room->sights);
-                const rp_sight other = rp_sight_of_box(&room->views[d], lo, hi, &room->sights);
-                rough_normal(&one, &other, normal);
-                *apart = speed_to_touch(s, &one, &other, normal);
             }
         }
     }
@@ -699,7 +723,9 @@ static int sort_pairs(const scene *s, int n, const int node[3], int bodies, int 
             p.rule = rp_pairs_rule(m->pairs, page[one->page].field, page[other->page].field);
             if (p.rule->gap) {
                 const double speed = approach(room, &p);
-                p.speed = room->apart[rp_pair_number(s->pages, one->page, other->page)];
+                p.speed =
+                    room->apart[rp_pair_number(s->pages, one->page, other->page) * RP_PATCHES +
+                                rp_patch_of(node)];
                 if (!(p.speed > speed)) {
                     see_guest(s, one, node);
                     see_guest(s, other, node);

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATCH = 4 }; // cells along each side of a patch
-
 static double real_at(const rp_layout *l, const void *numbers, int at)
 {
     return l->precision == RP_SINGLE ? (double)((const float *)numbers)[at]
@@ -19,8 +17,8 @@ static void look_at_patch(const rp_meetings *m, rp_local b, rp_local d, int patc
     const void *q_b = rp_grid_nodes(m->grid, RP_CH_MOMENTUM, b);
     const void *q_d = rp_grid_nodes(m->grid, RP_CH_MOMENTUM, d);
     memset(out, 0, RP_PATCH_MOMENTS * sizeof *out);
-    for (int i = patch / 2 * PATCH; i < (patch / 2 + 1) * PATCH; i++) {
-        for (int j = patch % 2 * PATCH; j < (patch % 2 + 1) * PATCH; j++) {
+    for (int i = patch / 2 * RP_PATCH; i < (patch / 2 + 1) * RP_PATCH; i++) {
+        for (int j = patch % 2 * RP_PATCH; j < (patch % 2 + 1) * RP_PATCH; j++) {
             for (int k = 0; k < l->cells[2]; k++) {
                 const int n = (i * l->cells[1] + j) * l->cells[2] + k;
                 const double one = real_at(l, q_b, n * RP_QUAD + 3),
@@ -70,8 +68,8 @@ void rp_sheet_lens(const rp_meetings *m, rp_local page_b, rp_local page_d, int p
     for (int n = 0; n < RP_NEAR; n++) {
         int32_t step[3];
         rp_near_offset(n, step);
-        const double r2 =
-            (double)PATCH * PATCH * (step[0] * step[0] + step[1] * step[1] + step[2] * step[2]);
+        const double r2 = (double)RP_PATCH * RP_PATCH *
+                          (step[0] * step[0] + step[1] * step[1] + step[2] * step[2]);
         if (r2 >= REACH2 || (l->dim == 2 && step[2] != 0)) {
             continue;
         }

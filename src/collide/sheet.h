@@ -28,11 +28,14 @@ static inline int64_t rp_pair_number(int64_t pages, int64_t b, int64_t d)
 
 // Where two bodies share the nodes of a patch is weighted by the mass that can meet there: 1, x, y,
 // z, xx, yy, zz, xy, xz, yz from the block's first node [kg, cells].
-enum { RP_PATCHES = 4, RP_PATCH_MOMENTS = 10 };
+enum { RP_PATCH = 4, RP_PATCHES = 4, RP_PATCH_MOMENTS = 10 }; // RP_PATCH: cells along a side
 
 // The patch of a block that a node is in. A block has eight cells along the first two axes; along
 // the third, if any, it is one patch.
-static inline int rp_patch_of(const int node[3]) { return node[0] / 4 * 2 + node[1] / 4; }
+static inline int rp_patch_of(const int node[3])
+{
+    return node[0] / RP_PATCH * 2 + node[1] / RP_PATCH;
+}
 
 // The lens of a patch of two pages, whose masses are known, as are those around.
 void rp_sheet_lens(const rp_meetings *m, rp_local page_b, rp_local page_d, int patch, rp_lens *out);

@@ -40,17 +40,20 @@ static rp_sight see(const rp_views *views, const int node[3], const int below[3]
         const rp_view *view = &views->view[v];
         const rp_cells *c = view->cells;
         int lo[3] = {0}, hi[3] = {0}; // cells of the page that reach the node
-        rp_four shift = {0};
         bool any = true;
         for (int a = 0; a < dim; a++) {
             const int first = below[a] - views->order - view->away[a] - c->lo[a];
             const int last = above[a] - view->away[a] - c->lo[a];
-            lo[a] = first < 0 ? 0 : first;
-            hi[a] = last < c->side[a] ? last : c->side[a] - 1;
-            shift[a] = (float)(view->away[a] - node[a]);
+            lo[a] = first < c->least[a] ? c->least[a] : first;
+            hi[a] = last > c->most[a] ? c->most[a] : last;
             any = any && lo[a] <= hi[a];
         }
-        for (int i = lo[0]; i <= hi[0] && any; i++) {
+        if (!any) {
+            continue;
+        }
+        const rp_four shift = {(float)(view->away[0] - node[0]), (float)(view->away[1] - node[1]),
+                               (float)(view->away[2] - node[2]), 0.0f};
+        for (int i = lo[0]; i <= hi[0]; i++) {
             for (int j = lo[1]; j <= hi[1]; j++) {
                 const int32_t row = (i * c->side[1] + j) * c->side[2];
                 if (c->start[row + lo[2]] == c->start[row + hi[2] + 1]) {

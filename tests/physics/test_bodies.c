@@ -160,6 +160,81 @@ static void what_a_pair_gives_each_other_is_told(void)
     stop(&r);
 }
 
+// ---- surfaces ----
+
+// V-M5: blocks of particles at random places touch when their shapes do, not a cell before. Catches
+// a surface that is read off masses or off the places of particles.
+static void bodies_meet_where_their_shapes_do(void)
+{
+    for (int turn = 0; turn <= 30; turn += 30) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "scene { dimension = 2, dx = 0.1, fps = 400, frames = 120, gravity = {0, 0} }\n"
+                 "local rubber = material.elastic { density = 1000, young = 1e6, poisson = 0.3 }\n"
+                 "local a = math.rad(%d)\n"
+                 "local function block(name, x, v)\n"
+                 "  particles { material = rubber, body = name,\n"
+                 "    velocity = {v * math.cos(a), v * math.sin(a)},\n"
+                 "    shape = move(box { min = {x - 0.4, -0.35}, max = {x + 0.4, 0.35} },\n"
+                 "                 { rotation = { angle = %d } }) }\n"
+                 "end\n"
+                 "block('left', -0.5, 0.5)\n"
+                 "block('right', 0.5, -0.5)\n"
+                 "contact { friction = 0.2 }\n",
+                 turn, turn);
+        run r = start(text, 1);
+        int frames = 0;
+        while (r.world->pair_loads.count == 0 && frames < 120) {
+            CHECK_HELPER(run_frames(r.world, 1));
+            frames++;
+        }
+        // 0.2 m apart, 1 m/s: the shapes meet at the end of frame 80, and a frame is h / 40
+        check_context("turned by %d: first contact in frame %d", turn, frames);
+        CHECK(frames >= 76 && frames <= 82);
+        stop(&r);
+    }
+}
+
+// V-M6: friction between bodies is what was asked for, wherever the grid lies and particles are.
+// Catches normals that tilt: nodes that tilt against the motion push, and the others do not.
+static void a_block_slides_on_a_bed_as_friction_says(void)
+{
+    for (int turn = 0; turn <= 45; turn += 45) {
+        char text[2048];
+        snprintf(
+            text, sizeof text,
+            "local a, slope, g = math.rad(%d), math.rad(30), 9.81\n"
+            "local function along(x, y)\n"
+            "  return math.cos(a) * x - math.sin(a) * y, math.sin(a) * x + math.cos(a) * y\n"
+            "end\n"
+            "scene { dimension = 2, dx = 0.1, fps = 20, frames = 24, gravity = function(t)\n"
+            "  local s = g * math.min(1, t / 0.3)\n"
+            "  return along(s * math.sin(slope), -s * math.cos(slope)) end }\n"
+            "local rubber = material.elastic { density = 1000, young = 1e6, poisson = 0.3 }\n"
+            "local function body(name, low, high)\n"
+            "  particles { material = rubber, body = name,\n"
+            "    shape = move(box { min = low, max = high }, { rotation = { angle = %d } }) }\n"
+            "end\n"
+            "body('bed', {-0.6, -0.4}, {4.0, 0})\n"
+            "body('block', {0, 0}, {0.8, 0.4})\n"
+            "contact { friction = 0.3 }\n"
+            "collider { shape = move(half_space { point = {0, -0.4}, normal = {0, 1} },\n"
+            "                        { rotation = { angle = %d } }) }\n",
+            turn, turn, turn);
+        run r = start(text, 1);
+        const double c = cos(turn * M_PI / 180.0), s = sin(turn * M_PI / 180.0);
+        CHECK_HELPER(run_frames(r.world, 8));
+        const sums first = sums_of(r.world, 2);
+        CHECK_HELPER(run_frames(r.world, 14));
+        const sums last = sums_of(r.world, 2);
+        const double found =
+            (c * (last.v[0] - first.v[0]) + s * (last.v[1] - first.v[1])) / (14 / 20.0);
+        check_context("turned by %d: %g m/s^2", turn, found);
+        CHECK_NEAR(found, 9.81 * (0.5 - 0.3 * sqrt(0.75)), 0.03 * 2.3563);
+        stop(&r);
+    }
+}
+
 // ---- the same bits ----
 
 // Sand, two bodies and a floor: everything at once.
@@ -255,6 +330,7 @@ static void a_ball_that_is_lifted_leaves_the_sand_behind(void)
 }
 
 TEST_MAIN(TEST(a_pair_swaps_velocities_and_keeps_momentum),
-          TEST(what_a_pair_gives_each_other_is_told),
+          TEST(what_a_pair_gives_each_other_is_told), TEST(bodies_meet_where_their_shapes_do),
+          TEST(a_block_slides_on_a_bed_as_friction_says),
           TEST(bits_depend_neither_on_threads_nor_on_a_restart),
           TEST(a_ball_that_is_lifted_leaves_the_sand_behind))
