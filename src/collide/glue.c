@@ -1142,92 +1142,139 @@ static void look_around(const rp_glue *g, const rp_page *page, int b, int d, sur
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-// Velocity and mass of a node. @return false: it has none
-ALWAYS bool read_node(const void *nodes, int n, double least, const bool single, double u[4])
+// The nodes around a place: along each axis the block that they are in (0 to 2), their number in
+// it, weights and slopes [1/cell].
+typedef struct stencil {
+    int block[3][4], within[3][4];
+    double w[3][4], s[3][4];
+} stencil;
+
+// @return false: it has left the blocks around its own, which is told elsewhere
+ALWAYS bool find_stencil(const rp_layout *l, const double x[3], stencil *out, const int dim,
+                         const int order)
 {
-    for (int a = 0; a < 4 && nodes != NULL; a++) {
-        u[a] = single ? (double)((const float *)nodes)[n + a] : ((const double *)nodes)[n + a];
+    for (int a = 0; a < dim; a++) {
+        const int base = (int)floor(x[a] - l->shift);
+        if (base < -l->cells[a] || base + order + 1 > 2 * l->cells[a]) {
+            return false;
+        }
+        for (int i = 0; i <= order; i++) {
+            const int node = base + i;
+            out->w[a][i] = spline(x[a] - node, order, &out->s[a][i]);
+            out->block[a][i] = node < 0 ? 0 : node >= l->cells[a] ? 2 : 1;
+            out->within[a][i] = node - (out->block[a][i] - 1) * l->cells[a];
+        }
     }
-    return nodes != NULL && u[3] > least;
+    if (dim == 2) {
+        out->block[2][0] = 1;
+        out->within[2][0] = 0;
+        out->w[2][0] = 1.0;
+        out->s[2][0] = 0.0;
+    }
+    return true;
 }
 
-// Velocity and its gradient [m/s], [1/s] at a place of a block, of the nodes that are there. Glue
-// that holds has merged all nodes that it reaches: either of its pieces has their velocity. Of glue
-// that broke it does not matter.
-ALWAYS void flow_at(const rp_glue *g, const surroundings *around, const double x[3], double v[3],
-                    double gradient[3][3], const int dim, const int order, const bool single)
+// Sums over the nodes that are there, of weights and slopes times the velocity, with 1 behind its
+// three numbers. Glue that holds has merged all nodes that it reaches: either of its pieces has
+// their velocity. Of glue that broke it does not matter.
+typedef float four_floats __attribute__((vector_size(16)));
+
+ALWAYS void sum_floats(const surroundings *around, const stencil *t, const int32_t cells[3],
+                       double least, double out[4][4], const int dim, const int order)
 {
-    enum { WIDE = 4 };
-    const rp_layout *l = &g->grid->layout;
-    const int wide = order + 1;
-    int base[3] = {0};
-    double w[3][WIDE] = {{1.0}, {1.0}, {1.0}}, s[3][WIDE] = {{0}};
-    for (int a = 0; a < dim; a++) {
-        base[a] = (int)floor(x[a] - l->shift);
-        for (int i = 0; i < wide; i++) {
-            w[a][i] = spline(x[a] - (base[a] + i), order, &s[a][i]);
-        }
-        if (base[a] < -l->cells[a] || base[a] + wide > 2 * l->cells[a]) {
-            return; // a runaway is told elsewhere
-        }
-    }
-    // which of the blocks around a node is in along each axis, and which of its nodes it is
-    int block[3][WIDE] = {{0}}, within[3][WIDE] = {{0}};
-    for (int a = 0; a < 3; a++) {
-        for (int i = 0; i < (a < dim ? wide : 1); i++) {
-            const int node = base[a] + i;
-            block[a][i] = node < 0 ? 0 : node >= l->cells[a] ? 2 : 1;
-            within[a][i] = node - (block[a][i] - 1) * l->cells[a];
-        }
-    }
-    double all = 0.0, first[3] = {0}, slope[3] = {0}, sum[3][3] = {{0}};
-    for (int i = 0; i < wide; i++) {
-        for (int j = 0; j < wide; j++) {
-            const double flat = w[0][i] * w[1][j], dx = s[0][i] * w[1][j], dy = w[0][i] * s[1][j];
-            const int row = (within[0][i] * l->cells[1] + within[1][j]) * l->cells[2];
-            for (int k = 0; k < (dim == 3 ? wide : 1); k++) {
-                const int near = (block[0][i] * 3 + block[1][j]) * 3 + block[2][k];
-                const int n = RP_QUAD * (row + within[2][k]);
-                double u[4];
-                if (!read_node(around->nodes[near][0], n, g->least, single, u) &&
-                    !read_node(around->nodes[near][1], n, g->least, single, u)) {
+    four_floats sum[4] = {{0}};
+    for (int i = 0; i <= order; i++) {
+        for (int j = 0; j <= order; j++) {
+            const float flat = (float)(t->w[0][i] * t->w[1][j]);
+            const float dx = (float)(t->s[0][i] * t->w[1][j]);
+            const float dy = (float)(t->w[0][i] * t->s[1][j]);
+            const int row = (t->within[0][i] * cells[1] + t->within[1][j]) * cells[2];
+            for (int k = 0; k <= (dim == 3 ? order : 0); k++) {
+                const int near = (t->block[0][i] * 3 + t->block[1][j]) * 3 + t->block[2][k];
+                const int n = RP_QUAD * (row + t->within[2][k]);
+                const float *one = around->nodes[near][0], *other = around->nodes[near][1];
+                if (one == NULL || !(one[n + 3] > (float)least)) {
+                    one = other;
+                }
+                if (one == NULL || !(one[n + 3] > (float)least)) {
                     continue;
                 }
-                const double wz = dim == 3 ? w[2][k] : 1.0;
-                const double weight = flat * wz;
-                const double ds[3] = {dx * wz, dy * wz, dim == 3 ? flat * s[2][k] : 0.0};
-                all += weight;
-                for (int a = 0; a < dim; a++) {
-                    first[a] += weight * u[a];
-                    slope[a] += ds[a];
-                    for (int c = 0; c < dim; c++) {
-                        sum[a][c] += u[a] * ds[c];
+                const four_floats u = {one[n], one[n + 1], one[n + 2], 1.0f};
+                const float wz = (float)t->w[2][k];
+                sum[0] += u * (dx * wz);
+                sum[1] += u * (dy * wz);
+                sum[2] += u * (flat * (float)t->s[2][k]);
+                sum[3] += u * (flat * wz);
+            }
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 4; k++) {
+            out[i][k] = (double)sum[i][k];
+        }
+    }
+}
+
+static void sum_doubles(const surroundings *around, const stencil *t, const int32_t cells[3],
+                        double least, double out[4][4], int dim, int order)
+{
+    memset(out, 0, 4 * sizeof *out);
+    for (int i = 0; i <= order; i++) {
+        for (int j = 0; j <= order; j++) {
+            const int row = (t->within[0][i] * cells[1] + t->within[1][j]) * cells[2];
+            for (int k = 0; k <= (dim == 3 ? order : 0); k++) {
+                const int near = (t->block[0][i] * 3 + t->block[1][j]) * 3 + t->block[2][k];
+                const int n = RP_QUAD * (row + t->within[2][k]);
+                const double *one = around->nodes[near][0], *other = around->nodes[near][1];
+                if (one == NULL || !(one[n + 3] > least)) {
+                    one = other;
+                }
+                if (one == NULL || !(one[n + 3] > least)) {
+                    continue;
+                }
+                const double u[4] = {one[n], one[n + 1], one[n + 2], 1.0};
+                const double share[4] = {
+                    t->s[0][i] * t->w[1][j] * t->w[2][k], t->w[0][i] * t->s[1][j] * t->w[2][k],
+                    t->w[0][i] * t->w[1][j] * t->s[2][k], t->w[0][i] * t->w[1][j] * t->w[2][k]};
+                for (int r = 0; r < 4; r++) {
+                    for (int c = 0; c < 4; c++) {
+                        out[r][c] += share[r] * u[c];
                     }
                 }
             }
         }
     }
-    for (int a = 0; a < dim; a++) {
-        v[a] = all > 0.0 ? first[a] / all : 0.0;
-        for (int k = 0; k < dim; k++) {
-            // as if nodes that are not there had the velocity of the place
-            gradient[a][k] = (sum[a][k] - v[a] * slope[k]) / l->h;
-        }
-    }
 }
 
-// The same, with dimension, order and precision as constants where that pays.
+// Velocity and its gradient [m/s], [1/s] at a place of a block.
 static void find_flow(const rp_glue *g, const surroundings *around, const double x[3], double v[3],
                       double gradient[3][3])
 {
     const rp_layout *l = &g->grid->layout;
-    const bool single = l->precision == RP_SINGLE;
-    if (l->dim == 3 && l->order == 2 && single) {
-        flow_at(g, around, x, v, gradient, 3, 2, true);
-    } else if (l->dim == 3 && l->order == 3 && single) {
-        flow_at(g, around, x, v, gradient, 3, 3, true);
+    stencil t;
+    double sum[4][4];
+    // what most worlds have is known when this is compiled
+    if (l->dim == 3 && l->order == 2 && l->precision == RP_SINGLE) {
+        if (!find_stencil(l, x, &t, 3, 2)) {
+            return;
+        }
+        sum_floats(around, &t, l->cells, g->least, sum, 3, 2);
     } else {
-        flow_at(g, around, x, v, gradient, l->dim, l->order, single);
+        if (!find_stencil(l, x, &t, l->dim, l->order)) {
+            return;
+        }
+        if (l->precision == RP_SINGLE) {
+            sum_floats(around, &t, l->cells, g->least, sum, l->dim, l->order);
+        } else {
+            sum_doubles(around, &t, l->cells, g->least, sum, l->dim, l->order);
+        }
+    }
+    for (int a = 0; a < l->dim; a++) {
+        v[a] = sum[3][3] > 0.0 ? sum[3][a] / sum[3][3] : 0.0;
+        for (int k = 0; k < l->dim; k++) {
+            // as if nodes that are not there had the velocity of the place
+            gradient[a][k] = (sum[k][a] - v[a] * sum[k][3]) / l->h;
+        }
     }
 }
 

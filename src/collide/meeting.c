@@ -292,7 +292,6 @@ void rp_meetings_look(const rp_meetings *m, rp_local b, int thread)
 {
     const rp_node_block *block = &rp_grid_block(m->grid)[b];
     uint64_t shared[MASK_WORDS], (*mask)[MASK_WORDS] = m->mask + block->first;
-    (void)thread;
     if (block->count < 2) {
         return;
     }
@@ -301,6 +300,11 @@ void rp_meetings_look(const rp_meetings *m, rp_local b, int thread)
         find_mask(m, block->first + p, mask[p]);
     }
     m->shared[b] = add_shared(mask, block->count, shared);
+    // where glue holds all there is, nobody touches, and no particles are asked for
+    if (m->shared[b] && m->glue != NULL && rp_glue_bind(m->glue, b, thread)) {
+        rp_glue_merge(m->glue, b, thread, mask, shared);
+        m->shared[b] = (shared[0] | shared[1] | shared[2] | shared[3]) != 0;
+    }
     memset(m->given + first_pair(m, b), 0, pairs * sizeof *m->given);
 }
 
