@@ -87,15 +87,14 @@ RP_INLINE vec sym_trace(sym a)
 // Frobenius norm squared.
 RP_INLINE vec sym_norm2(sym a)
 {
-    vec off = a.c[DIM] * a.c[DIM];
+    vec off = a.c[DIM] * a.c[DIM], sum = a.c[0] * a.c[0];
     for (int k = DIM + 1; k < SYM; k++) {
         off = vfma(a.c[k], a.c[k], off);
     }
-    vec sum = off + off;
-    for (int k = 0; k < DIM; k++) {
+    for (int k = 1; k < DIM; k++) {
         sum = vfma(a.c[k], a.c[k], sum);
     }
-    return sum;
+    return sum + (off + off);
 }
 
 // a b for matrices that commute, which makes it symmetric
@@ -120,15 +119,15 @@ RP_INLINE sym sym_adjugate(sym a, vec *determinant)
     adj.c[XX] = a.c[YY];
     adj.c[YY] = a.c[XX];
     adj.c[XY] = -a.c[XY];
-    *determinant = vfma(a.c[XX], a.c[YY], -a.c[XY] * a.c[XY]);
+    *determinant = vfma(a.c[XX], a.c[YY], -(a.c[XY] * a.c[XY]));
 #else
     const vec xx = a.c[XX], yy = a.c[YY], zz = a.c[ZZ], xy = a.c[XY], xz = a.c[XZ], yz = a.c[YZ];
-    adj.c[XX] = vfma(yy, zz, -yz * yz);
-    adj.c[YY] = vfma(xx, zz, -xz * xz);
-    adj.c[ZZ] = vfma(xx, yy, -xy * xy);
-    adj.c[XY] = vfma(xz, yz, -xy * zz);
-    adj.c[XZ] = vfma(xy, yz, -xz * yy);
-    adj.c[YZ] = vfma(xy, xz, -yz * xx);
+    adj.c[XX] = vfma(yy, zz, -(yz * yz));
+    adj.c[YY] = vfma(xx, zz, -(xz * xz));
+    adj.c[ZZ] = vfma(xx, yy, -(xy * xy));
+    adj.c[XY] = vfma(xz, yz, -(xy * zz));
+    adj.c[XZ] = vfma(xy, yz, -(xz * yy));
+    adj.c[YZ] = vfma(xy, xz, -(yz * xx));
     *determinant = vfma(xx, adj.c[XX], vfma(xy, adj.c[XY], xz * adj.c[XZ]));
 #endif
     return adj;
@@ -145,7 +144,7 @@ RP_INLINE sym sym_push_forward(sym g, const vec *L)
             for (int m = 1; m < DIM; m++) {
                 product = vfma(L[DIM * i + m], g.c[sym_at[m][j]], product);
             }
-            K[i][j] = L[DIM * i + j] + (g.c[sym_at[i][j]] + product);
+            K[i][j] = (L[DIM * i + j] + g.c[sym_at[i][j]]) + product;
         }
     }
 
@@ -156,13 +155,14 @@ RP_INLINE sym sym_push_forward(sym g, const vec *L)
         for (int m = 1; m < DIM; m++) {
             product = vfma(K[i][m], L[DIM * j + m], product);
         }
-        b.c[k] = K[i][j] + (L[DIM * j + i] + product);
+        b.c[k] = (K[i][j] + L[DIM * j + i]) + product;
     }
     return b;
 }
 
 // c[0] x + c[1] x^2 + ... + c[count - 1] x^count, count at least 4
-RP_INLINE sym sym_series(sym x, const real *c, int count)
+// @param[out] norm2 of x, Frobenius, squared: I1^2 - 2 I2, which the series knows
+RP_INLINE sym sym_series(sym x, const real *c, int count, vec *norm2)
 {
     // c[0] x is left to the end, where it is added with a single rounding
     sym sum;
@@ -178,8 +178,9 @@ RP_INLINE sym sym_series(sym x, const real *c, int count)
     }
     sum = sym_scaled(x, b);
 #else
+    // x^2 is the adjugate + I1 x - I2 I, and the adjugate is there already
     vec I3;
-    const sym x2 = sym_product(x, x), adjugate = sym_adjugate(x, &I3);
+    const sym adjugate = sym_adjugate(x, &I3);
     const vec I1 = sym_trace(x), minus_I2 = -sym_trace(adjugate);
     vec a = vset(c[count - 1]), b = vset(c[count - 2]), e = vset(c[count - 3]);
     for (int k = count - 4; k >= -1; k--) {
@@ -188,12 +189,16 @@ RP_INLINE sym sym_series(sym x, const real *c, int count)
         a = next_a;
         b = next_b;
     }
+    b = vfma(a, I1, b);
+    e = vfma(a, minus_I2, e);
     for (int k = 0; k < SYM; k++) {
-        sum.c[k] = vfma(a, x2.c[k], b * x.c[k]);
+        sum.c[k] = vfma(a, adjugate.c[k], b * x.c[k]);
     }
 #endif
+    *norm2 = vfma(I1, I1, minus_I2 + minus_I2);
     for (int k = 0; k < SYM; k++) {
-        sum.c[k] = vfma(vset(c[0]), x.c[k], k < DIM ? sum.c[k] + e : sum.c[k]);
+        const vec rest = k < DIM ? sum.c[k] + e : sum.c[k];
+        sum.c[k] = c[0] == R(1.0) ? x.c[k] + rest : vfma(vset(c[0]), x.c[k], rest);
     }
     return sum;
 }
@@ -271,15 +276,16 @@ RP_INLINE sym sym_from_eigen(const vec value[DIM], vec v[DIM][DIM])
 #define FAR_RADIUS  R(0.5)
 
 // Lanes whose Frobenius norm is not within the radius, NaN among them.
-RP_INLINE ivec sym_beyond(sym x, real radius) { return ~vle(sym_norm2(x), vset(radius * radius)); }
+RP_INLINE ivec sym_beyond(vec norm2, real radius) { return ~vle(norm2, vset(radius * radius)); }
 
 static __attribute__((noinline)) void sym_expm1_far(sym *x)
 {
     // relative remainder at 0.5: 0.5^8/9! = 1e-8 and 0.5^15/16! = 1e-18
     enum { TERMS = RP_REAL_BITS == 32 ? 8 : 15 };
 
-    sym y = sym_series(*x, inverse_factorial, TERMS);
-    const ivec farther = sym_beyond(*x, FAR_RADIUS);
+    vec norm2;
+    sym y = sym_series(*x, inverse_factorial, TERMS, &norm2);
+    const ivec farther = sym_beyond(norm2, FAR_RADIUS);
     if (vany(farther)) {
         vec value[DIM], v[DIM][DIM];
         sym_eigen(*x, value, v);
@@ -309,12 +315,13 @@ static __attribute__((noinline)) void sym_half_log1p_far(sym *x)
     vec determinant;
     const sym adjugate = sym_adjugate(shifted, &determinant);
     const sym z = sym_scaled(sym_product(*x, adjugate), R(1.0) / determinant);
-    sym y = sym_product(z, sym_series(sym_product(z, z), c, TERMS));
+    vec unused;
+    sym y = sym_product(z, sym_series(sym_product(z, z), c, TERMS, &unused));
     for (int k = 0; k < SYM; k++) {
         y.c[k] += z.c[k];
     }
 
-    const ivec farther = sym_beyond(*x, FAR_RADIUS);
+    const ivec farther = sym_beyond(sym_norm2(*x), FAR_RADIUS);
     if (vany(farther)) {
         // I + b is positive; rounding alone can bring its least eigenvalue to 0. The operand that
         // may be NaN stands second, where vmax lets it through.
@@ -332,8 +339,9 @@ static __attribute__((noinline)) void sym_half_log1p_far(sym *x)
 // The series where x is within the radius, and `farther` for the lanes that are not.
 RP_INLINE sym sym_within(sym x, real radius, const real *c, int terms, void (*farther)(sym *))
 {
-    sym y = sym_series(x, c, terms);
-    const ivec beyond = sym_beyond(x, radius);
+    vec norm2;
+    sym y = sym_series(x, c, terms, &norm2);
+    const ivec beyond = sym_beyond(norm2, radius);
     if (__builtin_expect(vany(beyond), 0)) {
         sym slow = x;
         farther(&slow);
