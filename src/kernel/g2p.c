@@ -65,10 +65,10 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
     const axis_reals wx = axis_of(s->w[0], l);
     row sum[WIDTH], V, X, Y = row_zero();
 #if RP_DIM == 2
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++) { sum[i] = cell->r[i][0]; }
+    UNROLL(4) for (int i = 0; i < WIDTH; i++) { sum[i] = cell->r[i][0]; }
 #else
     const axis_reals wy = axis_of(s->w[1], l);
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
     {
         row first;
         row_moments(cell->r[i], wy.n, &sum[i], &first);
@@ -86,20 +86,17 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
     if (slopes) {
         const axis_reals dx = axis_of(s->d[0], l);
         row Gx = row_scale(dx.n[0], sum[0]);
-        _Pragma("GCC unroll 4") for (int i = 1; i < WIDTH; i++)
-        {
-            Gx = row_axpy(dx.n[i], sum[i], Gx);
-        }
+        UNROLL(4) for (int i = 1; i < WIDTH; i++) { Gx = row_axpy(dx.n[i], sum[i], Gx); }
         const row Gxw = row_mul(Gx, w), Gz = row_mul(V, row_spread(s->row_d[quad_at(l)]));
 #if RP_DIM == 2
         row_sums(Gxw, Gz, Gz, Gz, out + SLOPE * RP_QUAD);
 #else
         const axis_reals dy = axis_of(s->d[1], l);
         row Gy = row_zero();
-        _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+        UNROLL(4) for (int i = 0; i < WIDTH; i++)
         {
             row along = row_scale(dy.n[0], cell->r[i][0]);
-            _Pragma("GCC unroll 4") for (int j = 1; j < WIDTH; j++)
+            UNROLL(4) for (int j = 1; j < WIDTH; j++)
             {
                 along = row_axpy(dy.n[j], cell->r[i][j], along);
             }
@@ -218,7 +215,7 @@ RP_INLINE void check_state(const law_columns *columns, const rp_law_tile *tile, 
             // columns of laws are scalars or symmetric tensors: both are known lengths
             vec sum = vabs(vload(column + l));
             if (comps == SYM) {
-                _Pragma("GCC unroll 6") for (int c = 1; c < SYM; c++)
+                UNROLL(6) for (int c = 1; c < SYM; c++)
                 {
                     sum += vabs(vload(column + c * RP_LANES + l));
                 }

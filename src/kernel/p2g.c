@@ -16,7 +16,7 @@
 //   S_j = w_j       (j - 1) w_row A_y + d_j (w_row T_y)
 //
 // Every page scatters into its own arena; the grid pass adds neighbouring arenas in a fixed order.
-// The nodes of a cell stay in registers while particles of that cell are added.
+// Particles of one cell that follow each other are summed in registers, and the arena gets the sum.
 #include "kernel/tile.h"
 
 // What sixteen particles scatter, at quad_at(lane).
@@ -43,15 +43,12 @@ RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, c
         const vec m = parts & MOMENTUM ? vload(&g->value[RP_GROUP_MASS][l]) : zero;
         const vec force = parts & IMPULSE ? vload(&g->value[RP_GROUP_VOLUME][l]) * push : zero;
         vec q[RP_QUAD] = {zero, zero, zero, m};
-        _Pragma("GCC unroll 3") for (int i = 0; i < DIM; i++)
-        {
-            q[i] = m * vload(v + i * RP_LANES + l);
-        }
-        _Pragma("GCC unroll 3") for (int j = 0; j < DIM; j++)
+        UNROLL(3) for (int i = 0; i < DIM; i++) { q[i] = m * vload(v + i * RP_LANES + l); }
+        UNROLL(3) for (int j = 0; j < DIM; j++)
         {
             vec A[RP_QUAD] = {zero, zero, zero, zero}, T[RP_QUAD] = {zero, zero, zero, zero};
             const vec away = vload(&s->away[j][l]);
-            _Pragma("GCC unroll 3") for (int i = 0; i < DIM; i++)
+            UNROLL(3) for (int i = 0; i < DIM; i++)
             {
                 const vec stress = vload(&tau[sym_index(i, j)][l]);
                 A[i] = C != NULL ? m * cell * vload(C + (i * DIM + j) * RP_LANES + l) : zero;
@@ -88,13 +85,13 @@ RP_INLINE void scatter_affine(const stencil_tile *s, const quad_tile *t, int l, 
     row x[WIDTH], y[WIDTH];
     row_fan(Z, row_mul(w, row_repeat(t->A[0][at])), x);
     const row step = DIM == 3 ? row_mul(w, row_repeat(t->A[1][at])) : Z;
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
     {
         y[0] = x[i];
         if (DIM == 3) {
             row_fan(x[i], step, y);
         }
-        _Pragma("GCC unroll 4") for (int j = 0; j < DEEP; j++)
+        UNROLL(4) for (int j = 0; j < DEEP; j++)
         {
             cell->r[i][j] = row_axpy(vset(t->w[i][j][l]), y[j], cell->r[i][j]);
         }
@@ -112,7 +109,7 @@ RP_INLINE void scatter_spline(const stencil_tile *s, const quad_tile *t, int l, 
     row x[WIDTH];
     row_fan(Z, row_mul(w, row_repeat(t->A[0][at])), x);
 #if RP_DIM == 2
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
     {
         cell->r[i][0] = row_axpy(wx.n[i], x[i], row_axpy(dx.n[i], Tx, cell->r[i][0]));
     }
@@ -120,17 +117,17 @@ RP_INLINE void scatter_spline(const stencil_tile *s, const quad_tile *t, int l, 
     const axis_reals wy = axis_of(s->w[1], l), dy = axis_of(s->d[1], l);
     const row Ay = row_mul(w, row_repeat(t->A[1][at])), Ty = row_mul(w, row_repeat(t->T[1][at]));
     row S[WIDTH];
-    _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
+    UNROLL(4) for (int j = 0; j < WIDTH; j++)
     {
         S[j] = row_scale(dy.n[j], Ty);
         if (j != 1) {
             S[j] = row_axpy((real)(j - 1) * wy.n[j], Ay, S[j]);
         }
     }
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
     {
         const row P = row_axpy(wx.n[i], x[i], row_scale(dx.n[i], Tx));
-        _Pragma("GCC unroll 4") for (int j = 0; j < WIDTH; j++)
+        UNROLL(4) for (int j = 0; j < WIDTH; j++)
         {
             cell->r[i][j] = row_axpy(wy.n[j], P, row_axpy(wx.n[i], S[j], cell->r[i][j]));
         }
@@ -138,23 +135,41 @@ RP_INLINE void scatter_spline(const stencil_tile *s, const quad_tile *t, int l, 
 #endif
 }
 
-// A tile into an arena, a run of particles of the same cell at a go. The sum at a node is in the
-// order of particles, however runs are cut.
-RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affine, int lanes,
-                            real *arena)
+// A run: particles of one cell, one after the other, that are summed before the arena gets them.
+// Runs go on from tile to tile, so that sums do not depend on where tiles are cut.
+typedef struct run {
+    cell_rows sum;
+    lane_int at; // of the cell in the arena; -1: nothing yet
+} run;
+
+static const run no_run = {.at = -1};
+
+RP_INLINE void run_end(const run *r, real *arena)
 {
+    if (r->at >= 0) {
+        cell_add(arena + r->at, &r->sum);
+    }
+}
+
+RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affine, int lanes,
+                            run *open, real *arena)
+{
+    run r = *open;
     for (int l = 0; l < lanes;) {
-        const lane_int at = s->at[l];
-        cell_rows cell = cell_load(arena + at);
+        if (s->at[l] != r.at) {
+            run_end(&r, arena);
+            r.at = s->at[l];
+            r.sum = cell_zero();
+        }
         do {
             if (affine) {
-                scatter_affine(s, t, l, &cell);
+                scatter_affine(s, t, l, &r.sum);
             } else {
-                scatter_spline(s, t, l, &cell);
+                scatter_spline(s, t, l, &r.sum);
             }
-        } while (++l < lanes && s->at[l] == at);
-        cell_store(arena + at, &cell);
+        } while (++l < lanes && s->at[l] == r.at);
     }
+    *open = r;
 }
 
 RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
@@ -163,6 +178,7 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
     const bool apart = rp_grid_has(job->grid, RP_CH_IMPULSE);
     real *momentum = clear_arena(job, page, RP_CH_MOMENTUM);
     real *impulse = apart ? clear_arena(job, page, RP_CH_IMPULSE) : NULL;
+    run momentum_run = no_run, impulse_run = no_run;
 
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
@@ -181,22 +197,25 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
             spread_groups(job, slot, &g);
         }
         spread_own(job, slot, &g);
-        fetch_next(&in);
-        stencil_fill(in.x, !affine, &s);
+        // this call comes first: whatever is in registers before it has to be stored
         if (job->law != NULL) {
             tile_stress(job, &tile, &g, tau);
             law_tile_next(&columns, &tile);
         } else {
             memset(tau, 0, sizeof tau);
         }
+        fetch_next(&in);
+        stencil_fill(in.x, !affine, &s);
         fill_quads(job, &in, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);
-        scatter_tile(&s, &t, affine, lanes, momentum);
+        scatter_tile(&s, &t, affine, lanes, &momentum_run, momentum);
         if (apart) {
             fill_quads(job, &in, &g, tau, &s, affine, IMPULSE, &t);
-            scatter_tile(&s, &t, affine, lanes, impulse);
+            scatter_tile(&s, &t, affine, lanes, &impulse_run, impulse);
         }
         transfer_tile_next(&in);
     }
+    run_end(&momentum_run, momentum);
+    run_end(&impulse_run, impulse);
 }
 
 void RP_VARIANT(p2g)(const rp_transfer_job *job, rp_local page)

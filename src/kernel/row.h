@@ -23,10 +23,8 @@ typedef struct cell_rows {
     row r[WIDTH][DEEP];
 } cell_rows;
 
-#define FOR_ROW _Pragma("GCC unroll 16") for (int r = 0; r < ROW_VECS; r++)
-#define FOR_CELL                                                                                   \
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++)                                        \
-        _Pragma("GCC unroll 4") for (int j = 0; j < DEEP; j++)
+#define FOR_ROW  UNROLL(16) for (int r = 0; r < ROW_VECS; r++)
+#define FOR_CELL UNROLL(4) for (int i = 0; i < WIDTH; i++) UNROLL(4) for (int j = 0; j < DEEP; j++)
 
 RP_INLINE row row_load(const real *p)
 {
@@ -106,9 +104,20 @@ RP_INLINE cell_rows cell_load(const real *node)
     return c;
 }
 
-RP_INLINE void cell_store(real *node, const cell_rows *c)
+RP_INLINE cell_rows cell_zero(void)
 {
-    FOR_CELL { row_store(node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0), c->r[i][j]); }
+    cell_rows c;
+    FOR_CELL { c.r[i][j] = row_zero(); }
+    return c;
+}
+
+RP_INLINE void cell_add(real *node, const cell_rows *c)
+{
+    FOR_CELL
+    {
+        real *at = node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0);
+        row_store(at, row_add(row_load(at), c->r[i][j]));
+    }
 }
 
 // node n of the row gets w[n], for each of its four numbers
@@ -181,7 +190,7 @@ RP_INLINE void row_fan(row middle, row step, row r[WIDTH])
 {
     r[0] = row_sub(middle, step);
     r[1] = middle;
-    _Pragma("GCC unroll 4") for (int n = 2; n < WIDTH; n++) { r[n] = row_add(r[n - 1], step); }
+    UNROLL(4) for (int n = 2; n < WIDTH; n++) { r[n] = row_add(r[n - 1], step); }
 }
 
 // Four rows summed over their nodes: four quads.
@@ -200,10 +209,10 @@ RP_INLINE void row_sums(row a, row b, row c, row d, real out[4 * RP_QUAD])
     }
 #else
     vec s[4];
-    _Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
+    UNROLL(4) for (int k = 0; k < 4; k++)
     {
         s[k] = in[k]->v[0];
-        _Pragma("GCC unroll 16") for (int r = 1; r < ROW_VECS; r++) { s[k] = s[k] + in[k]->v[r]; }
+        UNROLL(16) for (int r = 1; r < ROW_VECS; r++) { s[k] = s[k] + in[k]->v[r]; }
     }
 #if defined(__AVX512F__) && RP_REAL_BITS == 32
     // halves of two rows are added at once, then quarters of four
@@ -216,21 +225,21 @@ RP_INLINE void row_sums(row a, row b, row c, row d, real out[4 * RP_QUAD])
     const __m512 odd = _mm512_mask_blend_ps(0xf0f0, bd, ac);
     vstore(out, (vec)_mm512_add_ps(even, _mm512_shuffle_f32x4(odd, odd, 0xb1)));
 #elif defined(__AVX512F__)
-    _Pragma("GCC unroll 2") for (int k = 0; k < 4; k += 2)
+    UNROLL(2) for (int k = 0; k < 4; k += 2)
     {
         const __m512d A = (__m512d)s[k], B = (__m512d)s[k + 1];
         vstore(out + k * RP_QUAD, (vec)_mm512_add_pd(_mm512_mask_blend_pd(0xf0, A, B),
                                                      _mm512_shuffle_f64x2(A, B, 0x4e)));
     }
 #elif RP_REAL_BITS == 32
-    _Pragma("GCC unroll 2") for (int k = 0; k < 4; k += 2)
+    UNROLL(2) for (int k = 0; k < 4; k += 2)
     {
         const __m256 A = (__m256)s[k], B = (__m256)s[k + 1];
         vstore(out + k * RP_QUAD,
                (vec)_mm256_add_ps(_mm256_blend_ps(A, B, 0xf0), _mm256_permute2f128_ps(A, B, 0x21)));
     }
 #else
-    _Pragma("GCC unroll 4") for (int k = 0; k < 4; k++) { vstore(out + k * RP_QUAD, s[k]); }
+    UNROLL(4) for (int k = 0; k < 4; k++) { vstore(out + k * RP_QUAD, s[k]); }
 #endif
 #endif
 }
@@ -351,7 +360,7 @@ RP_INLINE void quads_to_lanes(int quads, const real *in, real (*out)[RP_LANES])
         // four quads of every fourth particle at a time: blocks of a quad are turned first
         for (int first = 0; first < quads; first += 4) {
             vec block[4][RP_QUAD]; // [quad][k]: of particles k, k + 4, k + 8, k + 12
-            _Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
+            UNROLL(4) for (int k = 0; k < 4; k++)
             {
                 const real *from = in + (k * quads + first) * RP_QUAD;
                 const int four = 4 * quads * RP_QUAD;
@@ -366,7 +375,7 @@ RP_INLINE void quads_to_lanes(int quads, const real *in, real (*out)[RP_LANES])
                 block[2][k] = (vec)_mm512_shuffle_f32x4(PQ, RS, 0x88);
                 block[3][k] = (vec)_mm512_shuffle_f32x4(PQ, RS, 0xdd);
             }
-            _Pragma("GCC unroll 4") for (int q = 0; q < 4; q++)
+            UNROLL(4) for (int q = 0; q < 4; q++)
             {
                 turn(block[q]);
                 for (int c = 0; c < RP_QUAD; c++) {

@@ -175,8 +175,7 @@ RP_INLINE void transfer_tile_next(transfer_tile *t)
 RP_INLINE void fetch_reals(const real *tile, int reals)
 {
     if (tile != NULL) {
-        _Pragma("GCC unroll 18") for (int b = 0; b < reals * RP_LANES;
-                                      b += RP_CACHE_LINE / sizeof(real))
+        UNROLL(18) for (int b = 0; b < reals * RP_LANES; b += RP_CACHE_LINE / sizeof(real))
         {
             __builtin_prefetch(tile + reals * RP_LANES + b);
         }
@@ -217,7 +216,7 @@ RP_INLINE void stencil_fill(const stored *x, bool slopes, stencil_tile *s)
 {
     for (int l = 0; l < RP_LANES; l += LANES) {
         ivec cell[DIM];
-        _Pragma("GCC unroll 3") for (int a = 0; a < DIM; a++)
+        UNROLL(3) for (int a = 0; a < DIM; a++)
         {
             const split_position p = position_split(x + a * RP_LANES + l);
             const axis_weights n = spline_at(p.frac);
@@ -256,7 +255,7 @@ typedef struct axis_reals {
 RP_INLINE axis_reals axis_of(const real of[WIDTH][RP_LANES], int l)
 {
     axis_reals a;
-    _Pragma("GCC unroll 4") for (int i = 0; i < WIDTH; i++) { a.n[i] = spread(&of[i][l]); }
+    UNROLL(4) for (int i = 0; i < WIDTH; i++) { a.n[i] = spread(&of[i][l]); }
     return a;
 }
 
