@@ -1,5 +1,6 @@
 // repose check: everything but the steps.
 #include "commands.h"
+#include "limits.h"
 #include "params.h"
 #include "progress.h"
 #include "say.h"
@@ -22,52 +23,137 @@ typedef struct forecast {
     rp_plan plan;
     int64_t frames, poured;     // poured: by emitters, to the end
     size_t memory, most_memory; // first frame, and an upper estimate [bytes]
+    size_t limit;               // that may be used [bytes]
     disk_use disk;
     json_t *params; // of the scene
+    double dx;      // of the grid [m]
     double steps;   // per frame
     double seconds; // per frame
+    // before the first one: reading the scene, counting and making what is in it; and settling
+    double loading, settling;
 } forecast;
 
-// Particle-steps per second of this machine: a block of sand is stepped a few times, in the way
-// that the scene asks for.
-static double measure_rate(const rp_scene_info *info, int threads)
+static double all_seconds(const forecast *f)
+{
+    // a frame is made and written beside the steps, at about this rate
+    static const double BYTES = 4e8; // [1/s]
+    return f->loading + f->settling + (double)f->frames * (f->seconds + f->disk.frame / BYTES);
+}
+
+// How long a second of the scene takes, as far as that is known after a while of stepping it.
+typedef struct trial {
+    double seconds; // for a second of simulated time, with so many particles [s]
+    double steps;   // in a second of simulated time
+    double particles;
+} trial;
+
+static const double PATIENCE = 0.4; // for which a scene is tried [s]
+
+// By the clock on the wall, less what others take: no more than the processor has worked.
+typedef struct stopwatch {
+    double wall, cpu;
+} stopwatch;
+
+static stopwatch start_watch(void) { return (stopwatch){wall_clock(), cpu_seconds()}; }
+
+static double since(const stopwatch *w)
+{
+    return fmin(wall_clock() - w->wall, cpu_seconds() - w->cpu);
+}
+
+// Step a world for a while. All is 0 when a step fails, and the run will say why.
+static trial try_world(rp_world *world, double most)
+{
+    enum { LEAST = 2 };
+    rp_stats stats;
+    trial t = {0};
+    const stopwatch all = start_watch();
+    rp_result result = rp_world_step(world); // the first one makes room for what the others need
+    rp_world_stats(world, &stats);
+    const double from = stats.time;
+    const int64_t step = stats.step;
+    const stopwatch rest = start_watch();
+    while (result == RP_OK && stats.time < most &&
+           (stats.step < step + LEAST || since(&all) < PATIENCE) &&
+           wall_clock() - all.wall < 4.0 * PATIENCE) {
+        result = rp_world_step(world);
+        rp_world_stats(world, &stats);
+    }
+    const double past = stats.time - from;
+    if (result == RP_OK) {
+        // where one step takes all of our patience, it is all that there is to go by
+        t.seconds = past > 0.0 ? since(&rest) / past : since(&all) / from;
+        t.steps = past > 0.0 ? (double)(stats.step - step) / past : 1.0 / from;
+        t.particles = (double)stats.particles;
+    }
+    return t;
+}
+
+// The scene as it is, for a while. What is too large to be made twice is not tried.
+static trial try_scene(const forecast *f, rp_scene *scene, int threads)
+{
+    enum { MOST = 1000000 };
+    rp_scene_world_def def = rp_default_scene_world_def();
+    rp_world *world;
+    trial t = {0};
+    def.threads = threads;
+    def.memory = f->limit;
+    if (f->plan.particles == 0 || f->plan.particles > MOST ||
+        rp_scene_create_world(scene, &def, &world) != RP_OK) {
+        return t;
+    }
+    if (rp_world_prepare(world) == RP_OK) {
+        t = try_world(world, (double)f->frames / f->info.fps);
+    }
+    rp_world_destroy(world);
+    return t;
+}
+
+// A block of sand in a world of its own, stepped in the way that the scene asks for.
+static trial try_block(const forecast *f, int threads)
 {
     rp_world_def def = rp_default_world_def();
     rp_material_def sand = rp_default_sand_def();
     rp_box_def box = rp_default_box_def();
     rp_world *world = NULL;
-    rp_stats stats = {0};
-    def.dimension = info->dimension;
-    def.precision = info->precision;
-    def.order = info->order;
-    def.gradient = info->gradient;
-    def.energy = info->energy;
-    def.dx = 0.01;
+    trial t = {0};
+    def.dimension = f->info.dimension;
+    def.method = f->info.method;
+    def.precision = f->info.precision;
+    def.order = f->info.order;
+    def.gradient = f->info.gradient;
+    def.energy = f->info.energy;
+    def.dx = f->dx;
+    def.fps = f->info.fps;
     def.threads = threads;
     for (int a = 0; a < 3; a++) {
-        box.upper[a] = info->dimension == 2 ? 0.64 : 0.16;
+        box.upper[a] = (f->info.dimension == 2 ? 64.0 : 16.0) * f->dx;
     }
     rp_result result = rp_world_create(&def, &world);
     result = result == RP_OK ? rp_world_add_material(world, &sand, &box.material) : result;
     result = result == RP_OK ? rp_world_add_box(world, &box, NULL) : result;
-    result = result == RP_OK ? rp_world_step(world) : result;
-    double best = INFINITY;
-    for (int i = 0; i < 8 && result == RP_OK; i++) {
-        const double began = wall_clock();
-        result = rp_world_step(world);
-        best = fmin(best, wall_clock() - began);
-    }
+    result = result == RP_OK ? rp_world_prepare(world) : result;
     if (result == RP_OK) {
-        rp_world_stats(world, &stats);
+        t = try_world(world, (double)f->frames / f->info.fps);
     }
     rp_world_destroy(world);
-    return result == RP_OK ? (double)stats.particles / best : NAN;
+    return t;
 }
 
-static void look_ahead(forecast *f, int threads)
+// What falls is faster later: steps in which the fastest grain may go so far.
+static double steps_of_a_fall(const forecast *f)
 {
     const rp_plan *p = &f->plan;
-    const double poured = (double)f->poured, n = (double)p->particles + poured;
+    const double high = f->info.dimension == 2 || f->info.up == 1 ? p->upper[1] - p->lower[1]
+                                                                  : p->upper[2] - p->lower[2];
+    const double speed = p->particles > 0 ? sqrt(2.0 * 9.81 * fmax(high, 0.0)) : 0.0;
+    return speed / f->dx;
+}
+
+static void look_ahead(forecast *f, rp_scene *scene, int threads)
+{
+    const rp_plan *p = &f->plan;
+    const double poured = (double)f->poured;
     f->memory = first_frame_bytes(p);
     // sand that has spread lies in up to twice as many pages, and arrays have a quarter to spare;
     // what is poured takes about as much as what is there, and a frame is in memory once more
@@ -75,8 +161,24 @@ static void look_ahead(forecast *f, int threads)
     f->most_memory =
         f->memory + (size_t)(1.25 * (double)p->bytes + poured * (2.25 * EACH + EACH_IN_FRAME));
     f->disk = disk_needed(p, f->poured, f->frames);
+    say_nothing(true); // what a trial meets the run will say
+    trial t = try_scene(f, scene, threads);
+    if (!(t.seconds > 0.0)) {
+        t = try_block(f, threads);
+        // its steps are as long as they are; where waves bound them, the plan knows those of the
+        // scene
+        if (strcmp(p->limiter, "elastic") == 0) {
+            t.seconds *= 1.0 / (p->dt * t.steps);
+            t.steps = 1.0 / p->dt;
+        }
+    }
+    say_nothing(false);
+    // on the way down and after it, a grain may go at most a cell in a step
+    const double more = fmax(1.0, 0.5 + 0.5 * steps_of_a_fall(f) / t.steps);
+    const double mean = (double)p->particles + 0.5 * poured; // what is poured comes evenly
     f->steps = ceil(1.0 / (f->info.fps * p->dt));
-    f->seconds = n * f->steps / measure_rate(&f->info, threads);
+    f->seconds = t.seconds * more * fmax(1.0, mean) / t.particles / f->info.fps;
+    f->settling = f->seconds * f->info.settle * f->info.fps;
 }
 
 static void print_slopes(rp_scene *scene)
@@ -132,7 +234,7 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
     printf("time step      %.3g s, bounded by %s; %.0f per frame\n", p->dt, p->limiter, f->steps);
     print_slopes(scene);
     print_duration(f->seconds, a);
-    print_duration(f->seconds * (double)f->frames, b);
+    print_duration(all_seconds(f), b);
     printf("computing      about %s per frame, %s in all\n", a, b);
 }
 
@@ -148,12 +250,12 @@ static void print_json(const forecast *f)
     printf("{\"particles\":%lld,\"poured\":%lld,\"memory_bytes\":%zu,\"memory_most_bytes\":%zu,"
            "\"frames\":%lld,"
            "\"frame_bytes\":%.0f,\"total_bytes\":%.0f,\"dt\":%.17g,\"limiter\":\"%s\","
-           "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g,\"mass_kg\":%.9g,"
+           "\"steps_per_frame\":%.0f,\"seconds_per_frame\":%.3g,\"seconds\":%.3g,\"mass_kg\":%.9g,"
            "\"lower\":[%.9g,%.9g,%.9g],\"upper\":[%.9g,%.9g,%.9g],%s\n",
            (long long)p->particles, (long long)f->poured, f->memory, f->most_memory,
            (long long)f->frames + 1, f->disk.frame, f->disk.all, p->dt, p->limiter, f->steps,
-           f->seconds, p->mass, p->lower[0], p->lower[1], p->lower[2], p->upper[0], p->upper[1],
-           p->upper[2], text != NULL ? text + 1 : "}");
+           f->seconds, all_seconds(f), p->mass, p->lower[0], p->lower[1], p->lower[2], p->upper[0],
+           p->upper[1], p->upper[2], text != NULL ? text + 1 : "}");
     free(text);
     json_decref(words);
 }
@@ -164,6 +266,7 @@ static int check_main(const args *a)
     char path[PATH_SIZE];
     bool wrong = false;
     forecast f = {0};
+    const double began = wall_clock();
     const int64_t frames = args_integer(a, "--frames", 1, 1000000, -1, &wrong);
     const int threads = (int)args_integer(a, "--threads", 1, 1024, 0, &wrong);
     const size_t memory = memory_limit(a, &wrong);
@@ -187,7 +290,10 @@ static int check_main(const args *a)
     if (status == 0) {
         json_t *resolved = json_loads(rp_scene_resolved(scene), 0, NULL);
         f.params = json_object_get(resolved, "params");
-        look_ahead(&f, threads);
+        f.dx = json_number_value(json_object_get(json_object_get(resolved, "scene"), "dx"));
+        f.loading = wall_clock() - began;
+        f.limit = memory;
+        look_ahead(&f, scene, threads);
         if (args_has(a, "--json")) {
             print_json(&f);
         } else {

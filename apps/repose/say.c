@@ -207,6 +207,13 @@ void say_to(const char *path, rp_run *run)
     pthread_mutex_unlock(&busy);
 }
 
+static void hear_nothing(rp_log_level level, const char *message, void *context)
+{
+    (void)level, (void)message, (void)context;
+}
+
+void say_nothing(bool nothing) { rp_set_log_hook(nothing ? hear_nothing : hook, NULL); }
+
 void say_quietly(bool be_quiet)
 {
     quiet = be_quiet;

@@ -31,5 +31,7 @@ int say_error(rp_result result, bool running);
 // Also write to a file, and warnings into the record of a run, from now on; NULL: no longer. What
 // was said before goes there too, and so does what the library logs.
 void say_to(const char *path, rp_run *run);
+// Not a word of what the library logs, until further notice.
+void say_nothing(bool nothing);
 // Only warnings and errors, no notes.
 void say_quietly(bool quiet);

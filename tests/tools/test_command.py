@@ -695,6 +695,26 @@ probe { name = "steps", plane = { point = {0, 0.1}, normal = {0, -1} } }"""))
 
 
 class Forecasts(Folder):
+    def test_check_foretells_how_long_any_method_takes(self):
+        """By processor time, on one thread: others may be at work. It was 30 to 900 times too short for all but explicit."""
+        for method, dx in (("explicit", 0.01), ("nonsmooth", 0.01), ("sph", 0.02)):
+            with self.subTest(method=method):
+                self.write("dam.lua", f"""
+scene {{ dimension = 2, method = "{method}", dx = {dx}, fps = 24, frames = 16 }}
+particles {{ material = material.sand {{}}, shape = box {{ min = {{0, 0}}, max = {{0.2, 0.3}} }} }}
+collider {{ shape = half_space {{ point = {{0, 0}}, normal = {{0, 1}} }}, contact = "separate", friction = 0.5 }}
+collider {{ shape = half_space {{ point = {{0, 0}}, normal = {{1, 0}} }}, contact = "slip" }}
+""")
+                forecast = json.loads(self.repose("check", "dam.lua", "--json", "--threads", "1").stdout)["seconds"]
+                run = subprocess.Popen([REPOSE, "run", "dam.lua", "-o", "out", "--overwrite", "--quiet", "--threads", "1"],
+                                       stderr=subprocess.DEVNULL)
+                _, status, used = os.wait4(run.pid, 0)
+                run.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(run.returncode, 0)
+                took = used.ru_utime + used.ru_stime
+                if not os.environ.get("REPOSE_INSTRUMENTED"):
+                    self.assertLess(max(took / forecast, forecast / took), 3.0, f"{method}: {forecast} s foreseen, {took} s")
+
     def test_check_says_what_a_run_will_need(self):
         text = heap(1).replace("0.02", "0.0012").replace("fps = 48", "fps = 2000")
         self.write("scene.lua", text)
