@@ -96,6 +96,7 @@ typedef struct rp_glue_def {
     double spacing;       ///< of particles of glue [m]; 0: half of dx
     uint64_t seed;        ///< of strengths
     const char *name;     ///< for messages and frames; copied; NULL: "glue"
+    bool bare;            ///< no particles: for a world that a state will be restored into
     uint32_t cookie;
 } rp_glue_def;
 

@@ -342,9 +342,11 @@ static void read_strength(const scene_value *v, double out[2])
     out[1] = v->kind == TAKES_RANGE ? v->vector[1] : v->number;
 }
 
-static rp_result add_fracture(rp_world *world, const rp_scene *scene, const scene_call *r)
+static rp_result add_fracture(rp_world *world, const rp_scene *scene, const scene_call *r,
+                              bool empty)
 {
     rp_glue_def def = rp_default_glue_def();
+    def.bare = empty;
     const scene_body *body = rp_scene_find_body(scene, rp_call_text(r, "body"));
     const scene_value *strength = rp_call_value(r, "strength"), *open = rp_call_value(r, "open");
     char name[RP_NAME_SIZE];
@@ -456,7 +458,7 @@ static rp_result add_call(rp_world *world, const rp_scene *scene, const scene_ca
         return scene->fields > 1 ? add_contact(world, scene, r) : RP_OK;
     }
     if (strcmp(r->word->name, "fracture") == 0) {
-        return empty ? RP_OK : add_fracture(world, scene, r);
+        return add_fracture(world, scene, r, empty);
     }
     if (strcmp(r->word->name, "probe") == 0) {
         return add_probe(world, r);

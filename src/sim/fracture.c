@@ -173,8 +173,9 @@ static rp_result add_patches(rp_world *world, const rp_glue_def *def, const patc
     world->glue_rule[material.index] =
         (rp_glue_rule){.criterion = def->criterion, .shear = def->shear, .friction = def->friction};
     const double volume = pow(spacing, world->def.dimension);
-    const rp_result result = world->def.plan ? plan_glue(world, def, p, material, volume)
-                                             : bear_glue(world, def, p, material, volume);
+    const rp_result result = def->bare         ? RP_OK
+                             : world->def.plan ? plan_glue(world, def, p, material, volume)
+                                               : bear_glue(world, def, p, material, volume);
     if (result != RP_OK) {
         world->materials--;
         if (world->species_count > species) {
@@ -193,7 +194,7 @@ static rp_result add_patches(rp_world *world, const rp_glue_def *def, const patc
 rp_result rp_world_add_glue(rp_world *world, const rp_glue_def *def, int64_t *added)
 {
     RP_TRY(check_glue(world, def));
-    for (int i = 0; i < rp_cut_pieces(def->cut); i++) {
+    for (int i = 0; i < rp_cut_pieces(def->cut) && !def->bare; i++) {
         if (!has_particles(world, def->field + i)) {
             char name[RP_NAME_SIZE];
             rp_world_body_name(world, def->field + i, name);
@@ -205,8 +206,9 @@ rp_result rp_world_add_glue(rp_world *world, const rp_glue_def *def, int64_t *ad
     }
     patches p = {0};
     const double spacing = def->spacing > 0.0 ? def->spacing : 0.5 * world->def.dx;
-    rp_result result = rp_cut_scatter(def->cut, spacing, def->open, take_patch, &p);
-    if (result == RP_OK && p.count == 0) {
+    rp_result result =
+        def->bare ? RP_OK : rp_cut_scatter(def->cut, spacing, def->open, take_patch, &p);
+    if (result == RP_OK && p.count == 0 && !def->bare) {
         result =
             rp_fail(RP_ERR_ARGUMENT,
                     "want glue between two pieces, got none: `open` leaves nothing of the cut");
