@@ -192,6 +192,7 @@ typedef struct spot {
     bool known;          // it was a bump in the step before
     double x[3], out[3]; // out of the other; once all are found, out of b
     double gap;
+    double left; // of the gap at the end of the step, if nothing acts; 0: they touch by then
 } spot;
 
 enum { SPOTS_MOST = 4096, WAYS = 8, SHEAVES = 8 };
@@ -256,8 +257,11 @@ static sliding deepen(const rp_collider *owner, const rp_collider *other, const 
                 x[a] -= excess * up[a];
             }
         }
+        // at a sharp edge it is not there yet: a ball would stick out of the surface
+        const bool there =
+            fabs(rp_collider_look(owner, x, up) + skin->radius) < 0.05 * skin->radius;
         const double gap = rp_collider_look(other, x, out) - skin->radius;
-        if (gap < s->gap && way2 <= FAR * FAR * spacing * spacing) {
+        if (there && gap < s->gap && way2 <= FAR * FAR * spacing * spacing) {
             memcpy(s->x, x, sizeof x);
             memcpy(s->out, out, sizeof out);
             s->gap = gap;
@@ -296,13 +300,14 @@ static bool is_there(const spot *spots, int32_t count, double near, const spot *
 // and a stack would tremble.
 typedef struct sheaf {
     double out[3], side[3], third[3]; // the way, and two across
+    double least;                     // gap of all
     int32_t deepest, outer[WAYS];
     double gap, reach[WAYS];
 } sheaf;
 
 static void begin_sheaf(sheaf *f, const double out[3])
 {
-    *f = (sheaf){.gap = INFINITY};
+    *f = (sheaf){.least = INFINITY, .gap = INFINITY};
     memcpy(f->out, out, sizeof f->out);
     memset(f->outer, 0xff, sizeof f->outer);
     rp_across(out, f->side, f->third);
@@ -312,14 +317,17 @@ static void add_to_sheaf(sheaf *f, const spot *spots, int32_t i, double spacing)
 {
     static const double way[WAYS][2] = {{1, 0},  {0.7, 0.7},   {0, 1},  {-0.7, 0.7},
                                         {-1, 0}, {-0.7, -0.7}, {0, -1}, {0.7, -0.7}};
+    // what does not touch, as the round edge beside a face, would only do so after a turn [rad]
+    static const double TILT = 0.002;
     const double bonus = spots[i].known ? 0.01 * spacing : 0.0;
     const double u = rp_dot(f->side, spots[i].x), v = rp_dot(f->third, spots[i].x);
+    const double apart = spots[i].left - f->least;
     if (spots[i].gap - bonus < f->gap) {
         f->gap = spots[i].gap - bonus;
         f->deepest = i;
     }
     for (int k = 0; k < WAYS; k++) {
-        const double reach = way[k][0] * u + way[k][1] * v + bonus;
+        const double reach = way[k][0] * u + way[k][1] * v + bonus - apart / TILT;
         if (f->outer[k] < 0 || reach > f->reach[k]) {
             f->reach[k] = reach;
             f->outer[k] = i;
@@ -331,6 +339,7 @@ static void add_to_sheaf(sheaf *f, const spot *spots, int32_t i, double spacing)
 static int32_t thin_out(spot *spots, int32_t count, double spacing)
 {
     sheaf sheaves[SHEAVES];
+    uint8_t of[SPOTS_MOST];
     bool keep[SPOTS_MOST] = {false};
     int used = 0;
     if (count <= WAYS) {
@@ -341,14 +350,19 @@ static int32_t thin_out(spot *spots, int32_t count, double spacing)
         while (k < used && rp_dot(sheaves[k].out, spots[i].out) < 0.99) {
             k++;
         }
-        if (k == SHEAVES) { // as many as there are points: these are few
-            keep[i] = true;
-            continue;
-        }
-        if (k == used) {
+        if (k == used && k < SHEAVES) {
             begin_sheaf(&sheaves[used++], spots[i].out);
         }
-        add_to_sheaf(&sheaves[k], spots, i, spacing);
+        of[i] = (uint8_t)k;
+        keep[i] = k == SHEAVES; // as many as there are points: these are few
+        if (!keep[i]) {
+            sheaves[k].least = fmin(sheaves[k].least, spots[i].left);
+        }
+    }
+    for (int32_t i = 0; i < count; i++) {
+        if (!keep[i]) {
+            add_to_sheaf(&sheaves[of[i]], spots, i, spacing);
+        }
     }
     for (int k = 0; k < used; k++) {
         keep[sheaves[k].deepest] = true;
@@ -538,10 +552,15 @@ static rp_result add_bumps(rp_bumps *bumps, const rp_bumping *m, int a, int b, d
     count = find_spots(m, b, a, margin, old, spots, count);
     for (int32_t i = 0; i < count; i++) { // from the middle of the ball to where it touches
         const double sign = i < own ? 1.0 : -1.0, radius = m->skin[spots[i].owner].radius;
+        double u[2][3];
         for (int k = 0; k < 3; k++) {
             spots[i].x[k] -= radius * spots[i].out[k];
             spots[i].out[k] *= sign;
         }
+        rp_body_velocity(&m->body[a], spots[i].x, u[0]);
+        rp_body_velocity(&m->body[b], spots[i].x, u[1]);
+        const double apart = rp_dot(u[0], spots[i].out) - rp_dot(u[1], spots[i].out);
+        spots[i].left = fmax(0.0, spots[i].gap + fmin(0.0, apart) * m->dt);
     }
     // where the other's points have found the two already, these say nothing new
     int32_t left = own;

@@ -295,6 +295,60 @@ static void bricks_stand_on_each_other(void)
     }
 }
 
+// A pyramid of triangles falls onto a frame, a box less a box, and both come to rest on the floor:
+// upright, and turned about the vertical axis.
+static void a_mesh_stands_on_a_frame(void)
+{
+    for (int i = 0; i < 2; i++) {
+        rp_world *world = make_world(down, 0.5);
+        rp_rigid_def def = rp_default_rigid_def();
+        rp_shape *outer, *inner, *frame, *mesh, *turned;
+        const double box[2][3] = {{-0.2, 0.0, -0.2}, {0.2, 0.4, 0.2}};
+        const double hole[2][3] = {{-0.1, 0.1, -0.3}, {0.1, 0.3, 0.3}};
+        CHECK_OK(rp_shape_box(box[0], box[1], &outer));
+        CHECK_OK(rp_shape_box(hole[0], hole[1], &inner));
+        CHECK_OK(rp_shape_subtract(outer, &inner, 1, &frame));
+        def.shape = frame;
+        def.density = 800.0;
+        CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+        const double vertex[4][3] = {
+            {-0.15, 0.41, -0.12}, {0.15, 0.41, -0.12}, {0.0, 0.41, 0.15}, {0.0, 0.66, 0.0}};
+        const int32_t triangle[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+        rp_mesh_def faces = rp_default_mesh_def();
+        faces.vertices = &vertex[0][0];
+        faces.triangles = &triangle[0][0];
+        faces.vertex_count = faces.triangle_count = 4;
+        faces.resolution = 0.02;
+        CHECK_OK(rp_shape_mesh(&faces, &mesh));
+        const double about[4] = {0.0, sin(0.35 * i), 0.0, cos(0.35 * i)};
+        CHECK_OK(rp_shape_move(mesh, nowhere, about, 1.0, &turned));
+        def.shape = turned;
+        CHECK_OK(rp_world_add_rigid(world, &def, NULL));
+        rp_shape_release(outer);
+        rp_shape_release(inner);
+        rp_shape_release(frame);
+        rp_shape_release(mesh);
+        rp_shape_release(turned);
+        CHECK_OK(rp_world_prepare(world));
+        CHECK_HELPER(run(world, 50));
+        double weight = 0.0;
+        for (int k = 0; k < 2; k++) {
+            rp_rigid_state s;
+            rp_world_rigid(world, k, &s);
+            check_context("round %d, body %d", i, k);
+            for (int a = 0; a < 3; a++) {
+                CHECK_NEAR(s.velocity[a], 0.0, 1e-4);
+            }
+            CHECK_NEAR(s.pose.position[1], k == 0 ? 0.2 : 0.4 + 0.25 / 4.0, 1e-3);
+            weight += s.mass * g;
+        }
+        rp_collider_load floor;
+        rp_world_collider_load(world, 0, &floor);
+        CHECK_NEAR(floor.force[1], -weight, 1e-3 * weight);
+        rp_world_destroy(world);
+    }
+}
+
 // What bumps did is state: a stack that is saved while it settles goes on with the same bits.
 static void a_stack_goes_on_where_it_was_saved(void)
 {
@@ -617,6 +671,7 @@ TEST_MAIN(TEST(a_rod_on_a_hinge_swings), TEST(motors_ends_and_fixed_joints_hold)
           TEST(a_block_on_an_incline_does_as_coulomb_says), TEST(a_ball_rolls_as_if_it_was_round),
           TEST(a_ball_bounces_by_its_restitution),
           TEST(bodies_that_hit_each_other_keep_their_momentum), TEST(bricks_stand_on_each_other),
-          TEST(a_stack_goes_on_where_it_was_saved), TEST(a_joint_goes_on_where_it_was_saved),
-          TEST(thin_bodies_lie_on_the_floor), TEST(what_is_too_thin_to_touch_anything_is_refused),
+          TEST(a_mesh_stands_on_a_frame), TEST(a_stack_goes_on_where_it_was_saved),
+          TEST(a_joint_goes_on_where_it_was_saved), TEST(thin_bodies_lie_on_the_floor),
+          TEST(what_is_too_thin_to_touch_anything_is_refused),
           TEST(bodies_that_start_in_each_other_are_refused))
