@@ -26,7 +26,10 @@ end
 rigid { name = "wheel", shape = union(table.unpack(parts)), density = 900, friction = 0.6, color = {0.75, 0.35, 0.15} }
 rigid {
     name = "carriage", mass = 4, friction = 0.3, color = {0.35, 0.42, 0.5},
-    shape = box { min = {x - 0.1, y + 0.2, z - 0.05}, max = {x + 0.1, y + 0.28, z + 0.05} },
+    shape = union(
+        box { min = {x - 0.1, y + 0.2, z - 0.095}, max = {x + 0.1, y + 0.28, z + 0.095} },
+        box { min = {x - 0.025, y - 0.025, z - 0.095}, max = {x + 0.025, y + 0.21, z - 0.065} },   -- a fork
+        box { min = {x - 0.025, y - 0.025, z + 0.065}, max = {x + 0.025, y + 0.21, z + 0.095} }),
 }
 -- the carriage slides along the bed on a rail that itself rises and sinks
 rigid { name = "rail", mass = 1, look = "hidden", shape = box { min = {x - 0.05, y + 0.4, z - 0.05}, max = {x + 0.05, y + 0.45, z + 0.05} } }
