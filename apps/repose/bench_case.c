@@ -283,7 +283,7 @@ static rp_result kubbs(const bench_case *c, rp_world **world)
 {
     static const double middle[3] = {0.0, -1.2, 0.0};
     static heap h; // they fall once for all cases
-    const double dx = 0.04, spacing = 0.3 / 14.0;
+    const double dx = 0.04, volume = 0.15 * 0.3 * 0.15;
     rp_shape *mound = NULL;
     rp_material sand;
     rp_points_def points = rp_default_points_def();
@@ -305,7 +305,7 @@ static rp_result kubbs(const bench_case *c, rp_world **world)
         result = rp_world_set_contact(*world, &rule);
     }
     points.count = h.count / BLOCKS;
-    points.volume = spacing * spacing * spacing;
+    points.volume = volume / (double)points.count;
     for (int b = 0; b < BLOCKS && result == RP_OK; b++) {
         points.position = h.position + 3 * points.count * b;
         points.velocity = h.velocity + 3 * points.count * b;

@@ -24,10 +24,10 @@ for y = 0, high - 1 do
             number = number + 1
             local x, z = 0.19 * (i - (across + 1) / 2), 0.19 * (k - (across + 1) / 2)
             local base = 0.3 + drop + 0.34 * y
-            particles {
+            particles { -- 7 x 15 x 7 of them, when whole
                 material = wood, body = "kubb " .. number,
                 shape = box { min = {x - 0.075, base, z - 0.075}, max = {x + 0.075, base + 0.3, z + 0.075} },
-                spacing = whole and 0.3 / 14 or 0.025, sampling = "lattice", jitter = 0,
+                spacing = whole and 0.0205 or 0.025, sampling = "lattice", jitter = 0,
             }
         end
     end

@@ -9,7 +9,7 @@ local turn = param("turn", 0, "degrees, of the triangle against the grid")
 local dx = param("dx", size == "paper" and 0.1 or 0.2, "m; the radius of a ball is 1 m")
 
 scene { title = "One ball into three", dx = dx, fps = 12, frames = 36, gravity = {0, 0, 0} }
-camera { eye = {5, 4, 9}, look_at = {0, -0.4, 0}, fov = 36 }
+camera { eye = {7, 4, 13}, look_at = {0, -0.7, 0}, fov = 38 }
 
 local rubber = material.elastic { density = 1000, young = 1e5, poisson = 0.3 }
 local function ball(name, center, velocity)

@@ -37,9 +37,10 @@ static double edge_of(const rp_layout *l, double volume)
 typedef struct sizes {
     const rp_set *set;
     const rp_page *page;
-    bool own;    // every particle has a volume of its own
-    bool depths; // ... and a depth
-    int known;   // the group that `edge` is of
+    bool own;        // every particle has a volume of its own
+    bool depths;     // ... and a depth
+    double per_cell; // [1/m]
+    int known;       // the group that `edge` is of
     double edge;
 } sizes;
 
@@ -99,7 +100,8 @@ static inline void put_particle(rp_cells *c, sizes *s, rp_local slot, int32_t at
     const void *tile = rp_set_tile(set, RP_COL_POSITION, slot);
     const double edge =
         !s->own && group[lane] == s->known ? s->edge : edge_at(s, slot, group[lane]);
-    const double depth = s->depths ? real_of(l, rp_set_at(set, RP_COL_DEPTH, slot, 0)) / l->h : 0.0;
+    const double depth =
+        s->depths ? real_of(l, rp_set_at(set, RP_COL_DEPTH, slot, 0)) * s->per_cell : 0.0;
     const double shift = 0.5 * (l->order - 1);
     c->depth[at] = depth;
     // deeper ones say nothing that those above them do not say better
@@ -113,20 +115,27 @@ static inline void put_particle(rp_cells *c, sizes *s, rp_local slot, int32_t at
     }
 }
 
-static inline void grow(rp_cell_box *box, const rp_cells *c, int32_t at)
+// What the balls of a cell fill.
+static inline rp_cell_box box_of(const rp_cells *c, int32_t first, int32_t end)
 {
-    const float r = (float)c->radius[at] + RP_BOX_SLACK;
+    rp_cell_box box;
     for (int a = 0; a < 3; a++) {
-        const float x = (float)c->x[a][at];
-        box->lo[a] = x - r < box->lo[a] ? x - r : box->lo[a];
-        box->hi[a] = x + r > box->hi[a] ? x + r : box->hi[a];
+        double lo = INFINITY, hi = -INFINITY;
+        for (int32_t i = first; i < end; i++) {
+            const double below = c->x[a][i] - c->radius[i], above = c->x[a][i] + c->radius[i];
+            lo = below < lo ? below : lo;
+            hi = above > hi ? above : hi;
+        }
+        box.lo[a] = (float)lo - RP_BOX_SLACK;
+        box.hi[a] = (float)hi + RP_BOX_SLACK;
     }
+    box.lo[3] = box.hi[3] = 0.0f;
+    return box;
 }
 
 void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *page, int32_t *cell)
 {
     rp_cells own = *cells_of_page, *c = &own; // at hand: what is written does not change it
-    static const rp_cell_box empty = {{1e30f, 1e30f, 1e30f, 0.0f}, {-1e30f, -1e30f, -1e30f, 0.0f}};
     const int64_t cells = rp_cells_count(c);
     const bool single = set->layout.precision == RP_SINGLE;
     int32_t *start = c->start;
@@ -142,23 +151,27 @@ void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *pa
         }
     }
     for (int64_t k = 0; k < cells; k++) {
-        c->box[k] = empty;
         start[k + 1] += start[k];
     }
     sizes s = {.set = set,
                .page = page,
                .depths = rp_set_has(set, RP_COL_DEPTH),
+               .per_cell = 1.0 / set->layout.h,
                .own = rp_set_has(set, RP_COL_VOLUME) || rp_set_has(set, RP_COL_MASS),
                .known = -1};
     for (rp_local i = 0; i < page->count; i++) {
         if (cell[i] >= 0) {
             const int32_t at = start[cell[i]]++;
             put_particle(c, &s, page->first + i, at, single);
-            grow(&c->box[cell[i]], c, at);
         }
     }
     // every start is now that of the next one
     memmove(start + 1, start, (size_t)cells * sizeof *start);
     start[0] = 0;
+    for (int64_t k = 0; k < cells; k++) {
+        if (start[k] < start[k + 1]) {
+            c->box[k] = box_of(c, start[k], start[k + 1]);
+        }
+    }
     *cells_of_page = own;
 }

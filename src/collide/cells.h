@@ -12,7 +12,7 @@
 // Four numbers at once, the last of no meaning.
 typedef float rp_four __attribute__((vector_size(16)));
 
-// What the balls of a cell fill. Rounded outwards by RP_BOX_SLACK; `hi` below `lo`: there are none.
+// What the balls of a cell fill, rounded outwards by RP_BOX_SLACK; of no meaning where it has none.
 typedef struct rp_cell_box {
     rp_four lo, hi;
 } rp_cell_box;

@@ -703,6 +703,41 @@ static void ranks_refuse_rigid_bodies(void)
     }
 }
 
+static void let_bodies_touch(rp_comm *comm, void *context)
+{
+    refusal *out = context;
+    rp_world_def def = def_of(MATERIALS, 1);
+    rp_box_def box = rp_default_box_def();
+    rp_material_def rubber = rp_default_elastic_def();
+    rp_world *world;
+    def.fields = 2;
+    def.contact = true;
+    must(rp_world_create(&def, &world));
+    rp_world_join(world, comm);
+    must(rp_world_add_material(world, &rubber, &box.material));
+    for (int a = 0; a < 3; a++) {
+        box.upper[a] = 4.0 * def.dx;
+    }
+    box.field = 1;
+    must(rp_world_add_box(world, &box, NULL));
+    out->result[comm->rank] = rp_world_step(world);
+    snprintf(out->sentence[comm->rank], sizeof out->sentence[0], "%s", rp_last_error());
+    rp_world_destroy(world);
+}
+
+// Contact looks at particles around a node, and those of another rank are not there.
+static void ranks_refuse_bodies_that_touch(void)
+{
+    refusal out = {0};
+    team_run(3, let_bodies_touch, &out);
+    for (int r = 0; r < 3; r++) {
+        check_context("rank %d: %s", r, out.sentence[r]);
+        CHECK_EQUAL(out.result[r], RP_ERR_UNSUPPORTED);
+        CHECK(strstr(out.sentence[r], "bodies that touch each other (particles.body) cannot be") !=
+              NULL);
+    }
+}
+
 // ---- memory ----
 
 enum { POOR = 1 }; // the rank that runs out of memory
@@ -781,4 +816,5 @@ TEST_MAIN(TEST(what_ranks_reduce_is_what_one_would),
           TEST(ranks_do_not_change_what_colliders_push),
           TEST(ranks_do_not_change_materials_and_fields),
           TEST(ranks_do_not_change_a_periodic_world), TEST(ranks_fail_together_and_read_the_same),
-          TEST(ranks_refuse_rigid_bodies), TEST(memory_that_one_rank_lacks_fails_all))
+          TEST(ranks_refuse_rigid_bodies), TEST(ranks_refuse_bodies_that_touch),
+          TEST(memory_that_one_rank_lacks_fails_all))
