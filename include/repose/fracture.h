@@ -106,6 +106,19 @@ RP_API rp_glue_def rp_default_glue_def(void);
 /// @return on failure the world is exactly as it was
 RP_API rp_result rp_world_add_glue(rp_world *world, const rp_glue_def *def, int64_t *added);
 
+/// What broke between two pieces in a step.
+typedef struct rp_crack_row {
+    double time;             ///< at the start of the step [s]
+    int32_t body[2];         ///< fields, the first is the lower
+    int64_t glue;            ///< particles of it
+    double area;             ///< that they stood for [m^2]
+    double kinetic, elastic; ///< that the whole world lost in that step [J]
+} rp_crack_row;
+/// What broke since this was last asked, in the order of time and pairs; it is forgotten then. A
+/// run takes it, too, for cracks.csv.
+/// @param[out] out of `most` rows; what does not fit stays. @return how many
+RP_API int64_t rp_world_take_cracks(rp_world *world, rp_crack_row *out, int64_t most);
+
 #ifdef __cplusplus
 }
 #endif

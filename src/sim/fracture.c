@@ -310,6 +310,19 @@ void rp_world_note_cracks(rp_world *world, double dt)
     }
 }
 
+int64_t rp_world_take_cracks(rp_world *world, rp_crack_row *out, int64_t most)
+{
+    const rp_local taken = (rp_local)(most < world->crack_count ? most : world->crack_count);
+    rp_crack_row *row = world->cracks.data;
+    if (taken <= 0) {
+        return 0;
+    }
+    memcpy(out, row, (size_t)taken * sizeof *out);
+    world->crack_count -= taken;
+    memmove(row, row + taken, (size_t)world->crack_count * sizeof *row);
+    return taken;
+}
+
 void rp_world_clear_glue(rp_world *world)
 {
     const int glue = rp_glue_find(world->species, world->species_count);

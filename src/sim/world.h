@@ -4,6 +4,7 @@
 
 #include "core/grid.h"
 #include "core/species.h"
+#include "repose/fracture.h"
 #include "repose/frame.h"
 #include "repose/probe.h"
 #include "sim/watch.h"
@@ -106,15 +107,6 @@ typedef struct rp_glue_state {
     double slack;  // stress that could be added when it was looked at, before any breaks [Pa]
     double loaded; // stress that was added since, at most [Pa]
 } rp_glue_state;
-
-// What broke between two pieces in a step, a row of cracks.csv.
-typedef struct rp_crack_row {
-    double time; // at the start of the step [s]
-    int32_t body[2];
-    int64_t glue;
-    double area;             // [m^2]
-    double kinetic, elastic; // that the world lost in that step [J]
-} rp_crack_row;
 
 struct rp_world {
     // described once

@@ -416,7 +416,17 @@ static void a_block_that_breaks_keeps_its_momentum(void)
         last = now;
     }
     CHECK(glue_left(r.world) < 0.7 * (double)glue && glue_left(r.world) > 0);
-    CHECK(r.world->crack_count > 3);
+    rp_crack_row row[1000];
+    const int64_t rows = rp_world_take_cracks(r.world, row, 1000);
+    int64_t told = 0;
+    CHECK(rows > 3 && rows < 1000);
+    for (int64_t i = 0; i < rows; i++) {
+        CHECK(row[i].body[0] >= 1 && row[i].body[0] < row[i].body[1] && row[i].body[1] <= 6);
+        CHECK(row[i].area > 0.0 && (i == 0 || row[i].time >= row[i - 1].time));
+        told += row[i].glue;
+    }
+    CHECK_EQUAL(told, glue - glue_left(r.world));
+    CHECK_EQUAL(rp_world_take_cracks(r.world, row, 1000), 0);
     stop(&r);
 }
 
