@@ -20,7 +20,7 @@
 #include "core/species.h"
 
 enum { RP_STATE_ALIGN = 16, RP_STATE_NAME = 48, RP_STATE_ENTRY_LIMIT = 1 << 30 };
-#define RP_STATE_MAGIC 0x3445544154535052ull // "RPSTATE4"
+#define RP_STATE_MAGIC 0x3545544154535052ull // "RPSTATE5"
 
 typedef struct rp_state_header {
     uint64_t magic, bytes; // of the whole state

@@ -287,6 +287,12 @@ static void doubt_thickness(const rp_scene *scene, const scene_call *r)
     }
 }
 
+// A mouth that moves is elsewhere when it begins, and during the run grains tell.
+static bool stands_still(const scene_call *emitter)
+{
+    return rp_call_value(emitter, "attach")->kind == 0 && rp_scene_motion(emitter).call == NULL;
+}
+
 // What of an emitter's mouth lies in particles that are there when it begins.
 static void doubt_mouth(const rp_scene *scene, const scene_call *emitter)
 {
@@ -360,7 +366,8 @@ void rp_scene_doubt(const rp_scene *scene)
         if (strcmp(r->word->name, "particles") == 0 && has_grid(scene)) {
             doubt_thickness(scene, r);
         }
-        if (strcmp(r->word->name, "emitter") == 0 && rp_call_number(r, "start") <= 0.0) {
+        if (strcmp(r->word->name, "emitter") == 0 && rp_call_number(r, "start") <= 0.0 &&
+            stands_still(r)) {
             doubt_mouth(scene, r);
         }
         if (strcmp(r->word->name, "mesh") == 0) {

@@ -539,11 +539,14 @@ static rp_result put_places(sequence *s, int index, const rp_mesh *raw, const in
     double lower[3], upper[3], size = 0.0;
     rp_mesh_bounds(raw, lower, upper);
     for (int a = 0; a < 3; a++) {
-        out[0][a] = 0.0;
         size = fmax(size, upper[a] - lower[a]);
     }
     if (!isfinite(size)) {
         return rp_fail(RP_ERR_ARGUMENT, "%s: the mesh has a size of %g m", name, size);
+    }
+    // vertices of no triangle are where one of a triangle is, so that they are in nobody's way
+    for (int32_t p = 0; p < s->mesh.places; p++) {
+        memcpy(out[p], rp_mesh_place(raw)[rp_mesh_triangle(raw)[0][0]], sizeof *out);
     }
     for (int32_t i = 0; i < raw->places; i++) {
         if (named[i] >= 0) {

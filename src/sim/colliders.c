@@ -77,6 +77,12 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
                        "'%s'",
                        world->collider[def->parent].name);
     }
+    if (def->parent >= 0 && world->collider[def->parent].morph != NULL) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "collider.parent: want a collider that keeps its shape, got '%s', which "
+                       "deforms",
+                       world->collider[def->parent].name);
+    }
     rp_morph *morph = NULL;
     RP_TRY(deforms ? rp_morph_make(def->shape, &morph) : RP_OK);
     rp_collider *collider = &world->collider[world->colliders];

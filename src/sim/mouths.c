@@ -174,22 +174,26 @@ static void site_of(const rp_world *world, const rp_emitter *e, double n, uint64
 static rp_result send_off(const rp_world *world, const rp_emitter *e, const span *s, double t,
                           const double site[3], const double gravity[3], double x[3], double v[3])
 {
-    // to either side of t, far less than a step and far more than rounding
+    // to either side of t, far less than a step and far more than rounding; or of a time so near
+    // that there is time on both sides, whence its acceleration leads back to t
     const double h = 1e-5 / world->def.fps, flight = s->end - t;
+    const double near = fmax(fmin(t, s->end - h), h);
     // a body goes through the step with the velocity that it has at its end: gravity is in it
     const double falls = e->parent >= 0 && world->collider[e->parent].free ? 0.0 : flight;
-    double before[3], after[3], ahead[3], out[3], way[3], mouth[3];
+    double before[3], middle[3], after[3], ahead[3], out[3], way[3], mouth[3];
     double length2 = 0.0, speed2 = 0.0, mouth2 = 0.0;
     for (int a = 0; a < 3; a++) {
         ahead[a] = site[a] + e->velocity[a];
     }
     RP_TRY(place_at(world, e, s, t, site, x));
     RP_TRY(place_at(world, e, s, t, ahead, out));
-    RP_TRY(place_at(world, e, s, t - h, site, before));
-    RP_TRY(place_at(world, e, s, t + h, site, after));
+    RP_TRY(place_at(world, e, s, near - h, site, before));
+    RP_TRY(place_at(world, e, s, near, site, middle));
+    RP_TRY(place_at(world, e, s, near + h, site, after));
     for (int a = 0; a < 3; a++) {
         way[a] = out[a] - x[a];
-        mouth[a] = (after[a] - before[a]) / (2.0 * h);
+        mouth[a] = (after[a] - before[a]) / (2.0 * h) +
+                   (after[a] - 2.0 * middle[a] + before[a]) / (h * h) * (t - near);
         length2 += way[a] * way[a];
         speed2 += e->velocity[a] * e->velocity[a];
         mouth2 += mouth[a] * mouth[a];

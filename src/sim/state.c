@@ -357,7 +357,7 @@ static rp_result check_entries(const rp_world *world, const rp_state_view *view)
             own[i].bytes = there->bytes;
         }
         if (memcmp(&own[i], there, sizeof own[i]) != 0) {
-            return another_world("it saves other things");
+            return another_world("it saves other things (another version of Repose may, too)");
         }
     }
     return RP_OK;
@@ -395,7 +395,7 @@ static rp_result check_header(const rp_world *world, const rp_state_view *view)
         return another_world("its seed differs");
     }
     if (h->entries != own.entries) {
-        return another_world("it saves other things");
+        return another_world("it saves other things (another version of Repose may, too)");
     }
     RP_TRY(check_entries(world, view));
     return check_species(world, view);
@@ -609,12 +609,31 @@ static rp_result check_pair_loads(const rp_world *world, const rp_state_view *vi
     return RP_OK;
 }
 
+// What emitters have poured is counted, and says which site is next.
+static rp_result check_layers(const rp_world *world, const rp_state_view *view)
+{
+    for (int i = 0; i < world->registry.entries; i++) {
+        if (world->registry.entry[i].data != world->layers) {
+            continue;
+        }
+        const double *layers = rp_state_at(view, view->entry_at[i]);
+        for (size_t k = 0; k < view->entry[i].bytes / sizeof *layers; k++) {
+            if (!(layers[k] >= 0.0 && layers[k] < 0x1p53 && layers[k] == floor(layers[k]))) {
+                return rp_fail(RP_ERR_ARGUMENT, "state: emitter %zu has poured %g layers", k,
+                               layers[k]);
+            }
+        }
+    }
+    return RP_OK;
+}
+
 static rp_result check_state(const rp_world *world, const rp_state_view *view)
 {
     RP_TRY(check_header(world, view));
     RP_TRY(check_time(world, view));
     RP_TRY(check_limiter(world, view));
     RP_TRY(check_pair_loads(world, view));
+    RP_TRY(check_layers(world, view));
     for (int s = 0; s < world->species_count; s++) {
         const rp_state_part *part = &view->part[s];
         RP_TRY(check_groups(world, s, part));

@@ -112,9 +112,10 @@ rp_result rp_watch_frame(rp_world *world, const rp_totals *totals, double limit)
     }
     w->account += work;
     w->most = fmax(w->most, w->account);
-    w->surplus = fmax(w->surplus + w->energy - began - work, 0.0);
+    const double more = w->surplus + w->energy - began - work;
+    w->surplus = more <= 0.0 ? 0.0 : more; // what is no number stays none, and is too much
     const double least = hardly_any(world, gravity, totals->mass), base = fmax(w->most, least);
-    const double times = base > 0.0 ? 1.0 + w->surplus / base : 1.0;
+    const double times = w->surplus == 0.0 ? 1.0 : 1.0 + w->surplus / base;
     char advice[160], sentence[256];
     advise(world, advice);
     snprintf(sentence, sizeof sentence,

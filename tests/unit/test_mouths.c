@@ -3,6 +3,7 @@
 #include "repose/world.h"
 
 #include "check.h"
+#include "sim/world.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,20 +13,20 @@
 
 static const double OMEGA = 2.0 * PI, DOWN = -0.7, RADIUS = 0.03; // a turn a second
 
-// About y, and along x.
+// Ways of mouths, none of which is there before time begins. About y, and along x.
 static rp_result go_round(void *context, double t, rp_pose *out)
 {
     const double *along = context;
     *out = (rp_pose){.position = {along != NULL ? *along * t : 0.0, 0.0, 0.0},
                      .rotation = {0.0, sin(0.5 * OMEGA * t), 0.0, cos(0.5 * OMEGA * t)}};
-    return RP_OK;
+    return t >= 0.0 ? RP_OK : RP_ERR_ARGUMENT;
 }
 
 static rp_result go_round_flat(void *context, double t, rp_pose *out)
 {
     (void)context;
     *out = (rp_pose){.rotation = {0.0, 0.0, sin(0.5 * OMEGA * t), cos(0.5 * OMEGA * t)}};
-    return RP_OK;
+    return t >= 0.0 ? RP_OK : RP_ERR_ARGUMENT;
 }
 
 static rp_result leap(void *context, double t, rp_pose *out)
@@ -33,7 +34,7 @@ static rp_result leap(void *context, double t, rp_pose *out)
     (void)context;
     *out = (rp_pose){.position = {0.01 * floor(100.0 * t), t < 0.1 ? 0.0 : 0.4, 0.0},
                      .rotation = {0.0, 0.0, 0.0, 1.0}};
-    return RP_OK;
+    return t >= 0.0 ? RP_OK : RP_ERR_ARGUMENT;
 }
 
 typedef enum carrier { ITSELF, COLLIDER, CHAIN, LEAPS, BODY } carrier;
@@ -389,8 +390,28 @@ static void moving_mouths_go_on_bit_for_bit(void)
     }
 }
 
+// Catches a count that says which grain is next and is taken from a damaged state as it is: a step
+// that never ends, or a site that there is not.
+static void counts_that_cannot_be_are_refused(void)
+{
+    const mouth m = {.dim = 3, .carrier = ITSELF, .rate = 4.0, .threads = 1};
+    const double wrong[] = {-1.0, -1e300, 0.5, 0x1p53, INFINITY, NAN};
+    for (int i = 0; i < 6; i++) {
+        rp_world *world = make_mouth(&m), *fresh = make_mouth(&m);
+        void *state;
+        size_t size;
+        world->layers[0] = wrong[i];
+        CHECK_OK(rp_world_save(world, &state, &size));
+        check_context("%g", wrong[i]);
+        CHECK_ERROR(rp_world_restore(fresh, state, size), RP_ERR_ARGUMENT, "emitter 0 has poured");
+        rp_state_free(state);
+        rp_world_destroy(world);
+        rp_world_destroy(fresh);
+    }
+}
+
 TEST_MAIN(TEST(grains_leave_a_mouth_on_a_circle_as_theory_says),
           TEST(grains_of_a_stream_keep_apart), TEST(a_mouth_on_a_falling_body_falls_along),
           TEST(a_mouth_that_leaps_throws_nothing),
           TEST(what_grains_bring_is_in_the_account_of_energy),
-          TEST(moving_mouths_go_on_bit_for_bit))
+          TEST(moving_mouths_go_on_bit_for_bit), TEST(counts_that_cannot_be_are_refused))

@@ -495,6 +495,11 @@ static void what_is_hardly_meant_is_doubted(void)
         {START GRAINS "emitter { material = material.sand {}, velocity = {0,-1,0}, shape = box { "
                       "min = {0.2,1.5,0.2}, max = {0.8,1.6,0.8} } }",
          NULL},
+        // one that is moved out of them before it begins
+        {START GRAINS "emitter { material = material.sand {}, velocity = {0,-1,0}, shape = box { "
+                      "min = {0.5,0.5,0.2}, max = {1.5,0.6,0.8} }, "
+                      "motion = function(t) return { position = {0,1,0} } end }",
+         NULL},
         // a mesh in other units: it is 2.7 m large
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(""), NULL},
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 20, resolution = 1"), NULL},

@@ -489,6 +489,48 @@ static void sand_on_it_goes_on_bit_for_bit(void)
     rp_shape_release(shape);
 }
 
+// Catches a place that nobody sets: of a vertex that no triangle has, as files often have them.
+static void vertices_of_no_triangle_are_in_nobodys_way(void)
+{
+    solid s = make_solid(false);
+    double two[2][LATTICE][3], lower[3], upper[3];
+    for (int a = 0; a < 3; a++) {
+        s.vertex[13][a] = 50.0; // the middle of the cube
+    }
+    memcpy(two[0], s.vertex, sizeof s.vertex);
+    memcpy(two[1], s.vertex, sizeof s.vertex);
+    for (int sheet = 0; sheet < 2; sheet++) {
+        rp_sequence_def def = def_of(&s, &two[0][0][0], 2);
+        def.thickness = sheet ? 0.1 : 0.0;
+        rp_shape *shape;
+        CHECK_OK(rp_shape_sequence(&def, &shape));
+        CHECK(rp_shape_bounds(shape, 3, lower, upper));
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(lower[a], -1.0 - 0.5 * def.thickness, 1e-9);
+            CHECK_NEAR(upper[a], 1.0 + 0.5 * def.thickness, 1e-9);
+        }
+        rp_shape_release(shape);
+    }
+}
+
+static void nothing_rides_on_what_deforms(void)
+{
+    const double half[3] = {0.2, 0.03, 0.2}, low[3] = {-0.08, 0.0, -0.04},
+                 high[3] = {0.08, 0.06, 0.04};
+    const scenery y = {.contact = RP_STICKY, .threads = 1};
+    rp_shape *shape, *ball;
+    CHECK_OK(make_sequence(half, swing, 4, 24.0, true, &shape));
+    CHECK_OK(rp_shape_sphere(low, 0.1, &ball));
+    rp_world *world = make_world(&y, shape, STANDS, rp_default_sand_def(), low, high);
+    rp_collider_def def = rp_default_collider_def();
+    def.shape = ball;
+    def.parent = 0;
+    CHECK_ERROR(rp_world_add_collider(world, &def), RP_ERR_ARGUMENT, "which deforms");
+    rp_world_destroy(world);
+    rp_shape_release(shape);
+    rp_shape_release(ball);
+}
+
 // ---- bad input ----
 
 static void write_text(const char *folder, const char *name, const char *text, char path[300])
@@ -573,4 +615,5 @@ TEST_MAIN(TEST(distances_are_exact_and_on_the_right_side),
           TEST(a_plate_that_travels_is_the_same_as_one_that_is_moved),
           TEST(a_box_that_breathes_does_the_work_p_dv),
           TEST(a_plate_that_shears_drags_sand_by_its_vertices),
-          TEST(sand_on_it_goes_on_bit_for_bit), TEST(mistakes_are_named_with_their_file))
+          TEST(sand_on_it_goes_on_bit_for_bit), TEST(vertices_of_no_triangle_are_in_nobodys_way),
+          TEST(nothing_rides_on_what_deforms), TEST(mistakes_are_named_with_their_file))

@@ -247,6 +247,22 @@ static void honest_scenes_are_left_alone(void)
     }
 }
 
+// Catches an energy that is no number and passes for none: a comparison must fail it.
+static void what_is_no_number_is_too_much(void)
+{
+    rp_world_def def = rp_default_world_def();
+    rp_world *world;
+    rp_totals totals;
+    def.dx = 0.1;
+    CHECK_OK(rp_world_create(&def, &world));
+    rp_world_totals(world, &totals);
+    rp_watch_begin(world, &totals);
+    CHECK_OK(rp_watch_frame(world, &totals, 10.0));
+    totals.elastic = NAN;
+    CHECK_ERROR(rp_watch_frame(world, &totals, 10.0), RP_ERR_DIVERGED, "energy_limit");
+    rp_world_destroy(world);
+}
+
 static int buried_warnings;
 
 static void count_buried(rp_log_level level, const char *message, void *context)
@@ -298,4 +314,4 @@ static void a_mouth_that_is_buried_is_told_of_once(void)
 TEST_MAIN(TEST(energy_out_of_nothing_stops_a_run), TEST(the_scene_says_how_much_is_too_much),
           TEST(a_run_with_a_break_is_stopped_as_one_without),
           TEST(work_that_somebody_does_is_accounted_for), TEST(honest_scenes_are_left_alone),
-          TEST(a_mouth_that_is_buried_is_told_of_once))
+          TEST(what_is_no_number_is_too_much), TEST(a_mouth_that_is_buried_is_told_of_once))
