@@ -60,6 +60,15 @@ if %(dimension)d == 3 then
     collider { shape = move(mesh { file = "wedge.obj", scale = 0.2 }, { position = {0.2, 0, 0} }), contact = "separate" }
 end
 """
+# A block that breaks on sand in the middle of frames: glue is state too, and cracks are a table.
+CRACKS = """
+scene { dimension = 2, dx = 0.05, fps = 60, frames = 8 }
+particles { material = material.elastic { density = 1000, young = 5e5 }, body = "block", velocity = {0.3, -4}, shape = box { min = {-0.5, 0.25}, max = {0.5, 1.1} } }
+particles { material = material.sand {}, shape = box { min = {-1, 0}, max = {1, 0.2} } }
+fracture { body = "block", by = voronoi { count = 7, seed = 4 }, strength = {4e3, 9e3} }
+contact { bodies = {"block", "rest"}, friction = 0.5 }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "separate", friction = 0.4 }
+"""
 # Nearly all of its time is spent in a function of the script, so that is where stops find it. A call may take 1 s of
 # processor time; every stop is longer.
 BUSY = """
@@ -124,6 +133,13 @@ class Case:
         subprocess.run(self.command(out, *mode), check=True)
         self.compare(out)
 
+    def in_parts(self, frames):
+        """So many frames first, then the rest; kills may all come before there is a state."""
+        out = f"{self.name}-parts"
+        subprocess.run(self.command(out, "--frames", str(frames)), check=True)
+        subprocess.run(self.command(out, "--resume", "--frames", "8"), check=True)
+        self.compare(out)
+
     def stopped(self, stops, rng):
         """Stop and continue `stops` times, each at a random moment; starts over where that takes several runs."""
         out, done = f"{self.name}-stopped", 0
@@ -150,7 +166,7 @@ class Case:
                     fail(f"{self.name}: {name} differs")
         if self.stats(whole) != self.stats(out):
             fail(f"{self.name}: stats.csv differs")
-        tables = [name for name in ("forces.csv", "probes.csv", "bodies.csv") if os.path.exists(f"{whole}/{name}")]
+        tables = [name for name in ("forces.csv", "probes.csv", "bodies.csv", "contacts.csv", "cracks.csv") if os.path.exists(f"{whole}/{name}")]
         for name in tables:
             with open(f"{whole}/{name}", "rb") as a, open(f"{out}/{name}", "rb") as b:
                 if a.read() != b.read():
@@ -205,6 +221,16 @@ def main():
                 with open(f"3d-single-1-whole/{name}", "rb") as a, open(f"3d-single-2-whole/{name}", "rb") as b:
                     if a.read() != b.read():
                         fail(f"one and two threads differ in {name}")
+        if options.kills > 0:
+            case = Case(program, "cracks", 2, CRACKS)
+            case.whole()
+            with open("cracks-whole/cracks.csv", encoding="utf-8") as file:
+                if len(list(csv.DictReader(file))) < 10:
+                    fail("cracks: hardly anything broke")
+            case.in_parts(2)
+            kills = 2 + options.kills // 10
+            case.broken(kills, rng)
+            print(f"cracks: {kills} kills, the same bits; {case.seconds:.1f} s without a break")
         if options.stops > 0:
             case = Case(program, "busy", 1, BUSY)
             case.whole()
