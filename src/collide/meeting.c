@@ -31,6 +31,7 @@ struct meeting_room {
     int (*who)[2], (*who_aside)[2]; // the guests that they are
     double *padded;                 // [page][RP_PADDED_MOST], where a normal needs it
     bool *is_padded;                // [page]
+    uint32_t (*around)[RP_NEAR];    // [page], likewise
     rp_lens *lens;                  // [pair of pages][patch]
     double *apart; // [pair of pages][patch]: speed that closes what is between them there
     int32_t *cell; // [particle of a page]
@@ -192,17 +193,18 @@ static rp_result furnish(struct meeting_room *room, const rp_meetings *m, rp_scr
     room->pair = rp_scratch_get(s, pairs * sizeof *room->pair, what);
     room->aside = rp_scratch_get(s, pairs * sizeof *room->aside, what);
     room->padded = rp_scratch_get(s, p * RP_PADDED_MOST * sizeof *room->padded, what);
+    room->around = rp_scratch_get(s, p * sizeof *room->around, what);
     room->is_padded = rp_scratch_get(s, p * sizeof *room->is_padded, what);
     room->lens = rp_scratch_get(s, pairs * RP_PATCHES * sizeof *room->lens, what);
     room->apart = rp_scratch_get(s, pairs * RP_PATCHES * sizeof *room->apart, what);
     room->cell = rp_scratch_get(s, ((size_t)plan->most + 1) * sizeof *room->cell, what);
     // memory that is not there is told by the last one that asked, and all after it fail as well
-    const void *got[] = {room->sights.box, room->view,        room->views, room->sights.first,
-                         room->sights.end, room->sights.view, room->guest, room->v,
-                         room->before,     room->m,           room->pair,  room->aside,
-                         room->padded,     room->is_padded,   room->lens,  room->apart,
-                         room->cell,       room->here,        room->unit,  room->who,
-                         room->who_aside};
+    const void *got[] = {
+        room->around,     room->sights.box,  room->view,  room->views,  room->sights.first,
+        room->sights.end, room->sights.view, room->guest, room->v,      room->before,
+        room->m,          room->pair,        room->aside, room->padded, room->is_padded,
+        room->lens,       room->apart,       room->cell,  room->here,   room->unit,
+        room->who,        room->who_aside};
     for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
         if (got[i] == NULL) {
             return RP_ERR_MEMORY;
@@ -495,13 +497,14 @@ static double normal_of_sheet(const scene *s, const guest *b, const guest *d, co
     for (int i = 0; i < 2; i++) {
         double *padded = room->padded + (size_t)page[i] * RP_PADDED_MOST;
         if (!room->is_padded[page[i]]) {
-            rp_sheet_pad(s->m->grid, s->first + page[i], padded);
+            rp_sheet_around(s->m->grid, s->first + page[i], room->around[page[i]]);
+            rp_sheet_pad(s->m->grid, room->around[page[i]], padded);
             room->is_padded[page[i]] = true;
         }
         rp_sheet_gradient(s->l, padded, node, gradient[i]);
     }
     if (!lens->known) {
-        rp_sheet_lens(s->m, s->first + page[0], s->first + page[1], patch, lens);
+        rp_sheet_lens(s->m, room->around[page[0]], room->around[page[1]], patch, lens);
     }
     return rp_sheet_normal(&b->sight, &d->sight, gradient[0], gradient[1], lens, normal,
                            &room->report.fits);

@@ -56,13 +56,30 @@ static void add_patch(const double from[RP_PATCH_MOMENTS], const double away[3],
     to[9] += weight * from[9] + y * away[2] + z * away[1] + w * away[1] * away[2];
 }
 
-void rp_sheet_lens(const rp_meetings *m, rp_local page_b, rp_local page_d, int patch, rp_lens *out)
+void rp_sheet_around(const rp_grid *grid, rp_local page, uint32_t around[RP_NEAR])
+{
+    const rp_layout *l = &grid->layout;
+    const rp_node_page *own = &rp_grid_page(grid)[page];
+    for (int n = 0; n < RP_NEAR; n++) {
+        int32_t offset[3], block[3];
+        rp_near_offset(n, offset);
+        for (int a = 0; a < 3; a++) {
+            block[a] = own->block[a] + offset[a];
+        }
+        rp_block_wrap(l, block);
+        around[n] = n == RP_NEAR_SELF ? (uint32_t)page
+                    : l->dim == 2 && offset[2] != 0
+                        ? RP_NO_PAGE
+                        : rp_grid_find(grid, rp_block_key(block), own->field);
+    }
+}
+
+void rp_sheet_lens(const rp_meetings *m, const uint32_t around_b[RP_NEAR],
+                   const uint32_t around_d[RP_NEAR], int patch, rp_lens *out)
 {
     static const double THIN = 0.05;   // [cells^2]: least spread
     static const double REACH2 = 64.0; // [cells^2]
-    const rp_grid *grid = m->grid;
-    const rp_layout *l = &grid->layout;
-    const rp_node_page *page = rp_grid_page(grid);
+    const rp_layout *l = &m->grid->layout;
     const int own[3] = {patch / 2, patch % 2, 0};
     double sum[RP_PATCH_MOMENTS] = {0};
     for (int n = 0; n < RP_NEAR; n++) {
@@ -74,30 +91,20 @@ void rp_sheet_lens(const rp_meetings *m, rp_local page_b, rp_local page_d, int p
             continue;
         }
         // the block that the patch is in, and which of its patches it is
-        int32_t block[3], away[3] = {0, 0, step[2]};
+        int32_t away[3] = {0, 0, step[2]};
         int at[2];
         for (int a = 0; a < 2; a++) {
             const int place = own[a] + step[a];
             away[a] = place < 0 ? -1 : place > 1 ? 1 : 0;
             at[a] = place - 2 * away[a];
         }
-        rp_local b = page_b, d = page_d;
-        if (away[0] != 0 || away[1] != 0 || away[2] != 0) {
-            for (int a = 0; a < 3; a++) {
-                block[a] = page[page_b].block[a] + away[a];
-            }
-            rp_block_wrap(l, block);
-            const uint64_t key = rp_block_key(block);
-            const uint32_t found[2] = {rp_grid_find(grid, key, page[page_b].field),
-                                       rp_grid_find(grid, key, page[page_d].field)};
-            if (found[0] == RP_NO_PAGE || found[1] == RP_NO_PAGE) {
-                continue;
-            }
-            b = (rp_local)found[0];
-            d = (rp_local)found[1];
+        const int near = (away[0] + 1) * 9 + (away[1] + 1) * 3 + away[2] + 1;
+        if (around_b[near] == RP_NO_PAGE || around_d[near] == RP_NO_PAGE) {
+            continue;
         }
         double moment[RP_PATCH_MOMENTS];
-        look_at_patch(m, b, d, at[0] * 2 + at[1], moment);
+        look_at_patch(m, (rp_local)around_b[near], (rp_local)around_d[near], at[0] * 2 + at[1],
+                      moment);
         const double share = 1.0 - r2 / REACH2;
         const double shift[3] = {(double)away[0] * l->cells[0], (double)away[1] * l->cells[1],
                                  (double)away[2] * l->cells[2]};
@@ -146,28 +153,19 @@ void rp_sheet_lens(const rp_meetings *m, rp_local page_b, rp_local page_d, int p
     out->known = true;
 }
 
-void rp_sheet_pad(const rp_grid *grid, rp_local page, double padded[RP_PADDED_MOST])
+void rp_sheet_pad(const rp_grid *grid, const uint32_t around[RP_NEAR],
+                  double padded[RP_PADDED_MOST])
 {
     const rp_layout *l = &grid->layout;
     const int dim = l->dim;
-    const rp_node_page *own = &rp_grid_page(grid)[page];
     const int margin[3] = {RP_SMOOTH, RP_SMOOTH, dim == 3 ? RP_SMOOTH : 0};
     const int side[3] = {l->cells[0] + 2 * margin[0], l->cells[1] + 2 * margin[1],
                          l->cells[2] + 2 * margin[2]};
     memset(padded, 0, (size_t)(side[0] * side[1] * side[2]) * sizeof *padded);
     for (int n = 0; n < RP_NEAR; n++) {
-        int32_t offset[3], block[3];
+        int32_t offset[3];
+        const uint32_t found = around[n];
         rp_near_offset(n, offset);
-        if (dim == 2 && offset[2] != 0) {
-            continue;
-        }
-        for (int a = 0; a < 3; a++) {
-            block[a] = own->block[a] + offset[a];
-        }
-        rp_block_wrap(l, block);
-        const uint32_t found = n == RP_NEAR_SELF
-                                   ? (uint32_t)page
-                                   : rp_grid_find(grid, rp_block_key(block), own->field);
         if (found == RP_NO_PAGE) {
             continue;
         }

@@ -37,11 +37,15 @@ static inline int rp_patch_of(const int node[3])
     return node[0] / RP_PATCH * 2 + node[1] / RP_PATCH;
 }
 
+// The node pages around one, of the same body; RP_NO_PAGE where there is none.
+void rp_sheet_around(const rp_grid *grid, rp_local page, uint32_t around[RP_NEAR]);
 // The lens of a patch of two pages, whose masses are known, as are those around.
-void rp_sheet_lens(const rp_meetings *m, rp_local page_b, rp_local page_d, int patch, rp_lens *out);
+void rp_sheet_lens(const rp_meetings *m, const uint32_t around_b[RP_NEAR],
+                   const uint32_t around_d[RP_NEAR], int patch, rp_lens *out);
 
 // The masses of a body at the nodes of its block and RP_SMOOTH nodes around it.
-void rp_sheet_pad(const rp_grid *grid, rp_local page, double padded[RP_PADDED_MOST]);
+void rp_sheet_pad(const rp_grid *grid, const uint32_t around[RP_NEAR],
+                  double padded[RP_PADDED_MOST]);
 // The outward gradient of a body's mass at a node, smoothed by binomial weights.
 void rp_sheet_gradient(const rp_layout *l, const double *padded, const int node[3], double out[3]);
 
