@@ -40,6 +40,14 @@ static void run_frames(rp_world *world, int frames)
     }
 }
 
+// Of linear splines: such bodies blow up, cut or not, and rounding with them.
+static void run_steps(rp_world *world, int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        CHECK_OK(rp_world_step(world));
+    }
+}
+
 // Places of all particles with mass, by id.
 static double *places(const rp_world *world, uint64_t *count)
 {
@@ -119,11 +127,10 @@ static void glue_that_never_breaks_is_as_no_cut(void)
         for (int k = 0; k < (dim == 2 ? 4 : 2); k++) {
             char text[2048];
             uint64_t count[2];
-            // linear splines blow up, cut or not
-            const int frames = k == 3 ? 1 : dim == 2 ? 10 : 4;
+            const int frames = dim == 2 ? 10 : 4;
             write_block(text, sizeof text, dim, kinds[k], "");
             run whole = start(text, 1, false);
-            CHECK_HELPER(run_frames(whole.world, frames));
+            CHECK_HELPER(k == 3 ? run_steps(whole.world, 20) : run_frames(whole.world, frames));
             double *x = places(whole.world, &count[0]);
             for (int c = 0; c < 5; c++) {
                 char cut[512];
@@ -132,7 +139,7 @@ static void glue_that_never_breaks_is_as_no_cut(void)
                 write_block(text, sizeof text, dim, kinds[k], cut);
                 check_context("%dD, %s, %s", dim, kinds[k], cuts[dim - 2][c]);
                 run r = start(text, 1, false);
-                CHECK_HELPER(run_frames(r.world, frames));
+                CHECK_HELPER(k == 3 ? run_steps(r.world, 20) : run_frames(r.world, frames));
                 double *y = places(r.world, &count[1]);
                 double most = 0.0;
                 for (uint64_t i = 0; i < 3 * count[0]; i++) {
