@@ -9,7 +9,7 @@ local drop = param("drop", 0.4, "m; how high the lowest blocks begin above the t
 local whole = size == "paper"
 
 scene { title = "Kubbs", dx = whole and 0.04 or 0.05, fps = 24, frames = whole and 240 or 72 }
-camera { eye = {2.2, 1.9, 3.2}, look_at = {0, 0.35, 0}, fov = 32 }
+camera { eye = {2.9, 2.7, 4.2}, look_at = {0, 0.1, 0.1}, fov = 34 }
 
 local wood = material.elastic { density = 500, young = 1e6, poisson = 0.3, color = {0.76, 0.6, 0.42} }
 local mound = intersect(sphere { center = {0, -1.2, 0}, radius = 1.5 }, half_space { point = {0, 0.6, 0}, normal = {0, 1, 0} })
