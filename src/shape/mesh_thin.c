@@ -10,7 +10,9 @@
 
 enum { SPOTS = 1024, THINNER = SPOTS / 50 }; // a fiftieth of the surface may be thinner: edges are
 
-static const double OPPOSED = -0.5; // cosine between normals
+// Cosine between normals: faces at less than 30 degrees are those of one wall. A wedge of 45 has an
+// edge, and nothing falls through it.
+static const double OPPOSED = -0.87;
 
 // Normal of a triangle, of length 1. @return its area
 static double triangle_normal(const double corner[3][3], double out[3])

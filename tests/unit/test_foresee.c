@@ -204,6 +204,39 @@ static void the_thickness_of_a_mesh_is_told_as_it_is(void)
     CHECK_HELPER(foresee(text));
     check_context("a wedge: %s", warnings);
     CHECK(warnings[0] == '\0');
+
+    // a funnel whose rims are cut at 45 degrees, with walls of 1.2 dx: it is not thinner
+    // than its resolution can show
+    enum { ROUND = 24 };
+    static const double profile[4][2] = {{2.0, 0.0}, {10.0, 8.0}, {11.0, 8.0}, {3.0, -1.0}};
+    char funnel[16384], *at = funnel;
+    for (int k = 0; k < ROUND; k++) {
+        for (int i = 0; i < 4; i++) {
+            const double turn = 2.0 * 3.14159265358979 * k / ROUND;
+            at += sprintf(at, "v %g %g %g\n", profile[i][0] * cos(turn), profile[i][1],
+                          profile[i][0] * sin(turn));
+        }
+    }
+    for (int k = 0; k < ROUND; k++) {
+        for (int i = 0; i < 4; i++) {
+            const int a = 4 * k + i + 1, b = 4 * k + (i + 1) % 4 + 1,
+                      c = 4 * ((k + 1) % ROUND) + (i + 1) % 4 + 1,
+                      d = 4 * ((k + 1) % ROUND) + i + 1;
+            at += sprintf(at, "f %d %d %d\nf %d %d %d\n", a, c, b, a, d, c);
+        }
+    }
+    test_write_file(test_path(&folder, "funnel.obj"), funnel, (long)strlen(funnel));
+    snprintf(text, sizeof text,
+             START HEAP GROUND "collider { shape = move(mesh { file = '%s', scale = 0.1667 }, { "
+                               "position = {4, 1, 0} }) }",
+             test_path(&folder, "funnel.obj"));
+    warnings[0] = '\0';
+    rp_set_log_hook(gather, NULL);
+    rp_scene *scene = scene_of(text);
+    rp_set_log_hook(NULL, NULL);
+    rp_scene_free(scene);
+    check_context("a funnel: %s", warnings);
+    CHECK(warnings[0] == '\0');
     test_folder_remove(&folder);
 }
 
