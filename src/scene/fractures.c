@@ -179,6 +179,15 @@ static rp_result describe_cut(const rp_scene *scene, const scene_value *by, rp_c
 
 static rp_result check_fracture(const rp_scene *scene, const scene_call *r)
 {
+    static const char *const shapes[] = {"by", "open"};
+    for (int i = 0; i < 2; i++) {
+        const scene_value *shape = rp_call_value(r, shapes[i]);
+        if (shape->kind == TAKES_SHAPE && strcmp(shape->call->word->name, "mesh_sequence") == 0) {
+            return rp_call_fail(scene, r, shapes[i],
+                                "want a shape that stays as it is, got a mesh_sequence, which only "
+                                "a collider's shape can be");
+        }
+    }
     const double dx = rp_call_number(scene->said, "dx");
     const scene_value *spacing = rp_call_value(r, "spacing");
     if (spacing->kind != 0 &&

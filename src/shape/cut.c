@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/result.h"
 #include "repose/fracture.h"
+#include "shape/sequence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static int compare_labels(const void *a, const void *b)
 }
 
 // The piece of a label. One that the body seemed to have nothing of goes with the piece that is on
-// the other side of the fewest planes.
+// the other side of the fewest planes; sites have no such labels (see drop_sites).
 static int piece_of(const rp_cut *cut, int64_t label)
 {
     const int64_t *found =
@@ -184,7 +185,7 @@ static rp_result check_def(const rp_cut_def *def)
         return rp_fail(RP_ERR_ARGUMENT, "cut.spacing: want > 0 m, got %g", def->spacing);
     }
     if (def->kind == RP_CUT_SHAPE) {
-        return def->cutter != NULL ? RP_OK
+        return def->cutter != NULL ? rp_shape_check_still("cut.cutter", def->cutter)
                                    : rp_fail(RP_ERR_ARGUMENT, "cut.cutter: want a shape, got NULL");
     }
     const int most = def->kind == RP_CUT_PLANES   ? PLANES_MOST
@@ -287,6 +288,34 @@ static rp_result place_sites(rp_cut *cut)
     return RP_OK;
 }
 
+static rp_result check_sites(const rp_cut *cut)
+{
+    for (int i = 0; i < cut->def.count; i++) {
+        for (int k = i + 1; k < cut->def.count; k++) {
+            const double d2 = distance2(cut->point[i], cut->point[k]);
+            if (!(d2 > 0.0 && isfinite(d2))) {
+                return rp_fail(RP_ERR_ARGUMENT,
+                               "cut.point: want sites at different places, got %d and %d "
+                               "at the same",
+                               i + 1, k + 1);
+            }
+        }
+    }
+    return RP_OK;
+}
+
+// Sites that the body seemed to have nothing of are none: their places go to the nearest other, and
+// there is no surface between them and it.
+static void drop_sites(rp_cut *cut)
+{
+    for (int i = 0; i < cut->pieces; i++) {
+        // labels ascend: nothing is written over that is still to be read
+        memmove(cut->point[i], cut->point[cut->label[i]], sizeof cut->point[i]);
+        cut->label[i] = i;
+    }
+    cut->def.count = cut->pieces;
+}
+
 // A growing list of labels that were seen; few, and seldom new.
 typedef struct labels {
     int64_t *list;
@@ -381,8 +410,14 @@ static rp_result make_cut(rp_cut *cut)
     } else {
         cut->def.count = 0;
     }
+    const bool cells = cut->def.kind == RP_CUT_VORONOI;
     RP_TRY(own ? place_sites(cut) : RP_OK);
-    return find_pieces(cut);
+    RP_TRY(cells ? check_sites(cut) : RP_OK);
+    RP_TRY(find_pieces(cut));
+    if (cells) {
+        drop_sites(cut);
+    }
+    return RP_OK;
 }
 
 rp_result rp_cut_create(const rp_cut_def *def, rp_cut **out)
@@ -683,12 +718,7 @@ static rp_result scatter_pair(const scattering *w, int i, int k)
         f.at[a] = 0.5 * (cut->point[i][a] + cut->point[k][a]);
         f.normal[a] = cut->point[k][a] - cut->point[i][a];
     }
-    if (!make_unit(f.normal)) {
-        return rp_fail(RP_ERR_ARGUMENT,
-                       "cut.point: want sites at different places, got %d and %d "
-                       "at the same",
-                       i + 1, k + 1);
-    }
+    make_unit(f.normal);
     span_plane(cut, &f);
     bound_facet(cut, &f);
     if (flat) {
@@ -743,7 +773,8 @@ static rp_result scatter_sites(const scattering *w)
 // ---- the surface of a shape ----
 
 // Points of a lattice near the surface, drawn onto it; one for each cell of the lattice that they
-// come to lie in. Areas are all alike, and as large as the volume of a thin sheet says.
+// come to lie in. Areas are all alike, and as large as the volume of a thin sheet says, of which
+// those are left out that come to lie where there is no glue.
 typedef struct drawn {
     double x[3], normal[3];
     int32_t cell[3];
@@ -776,7 +807,8 @@ static rp_result scatter_surface(const scattering *w)
     int64_t n[3] = {1, 1, 1};
     double sites = 1.0;
     for (int a = 0; a < dim; a++) {
-        n[a] = (int64_t)fmax(1.0, ceil((cut->upper[a] - cut->lower[a]) / step));
+        // one more on both sides, which may be drawn into the body
+        n[a] = 2 + (int64_t)fmax(1.0, ceil((cut->upper[a] - cut->lower[a]) / step));
         sites *= (double)n[a];
     }
     if (!(sites < 1e9)) {
@@ -791,19 +823,19 @@ static rp_result scatter_surface(const scattering *w)
         const int64_t at[3] = {s / (n[1] * n[2]), s / n[2] % n[1], s % n[2]};
         drawn d = {.site = s};
         for (int a = 0; a < dim; a++) {
-            d.x[a] = cut->lower[a] + ((double)at[a] + 0.5) * step;
+            d.x[a] = cut->lower[a] + ((double)at[a] - 0.5) * step;
         }
         const double away = fabs(rp_shape_distance(cut->def.cutter, d.x, NULL));
-        if (!(away < step) || !is_in_body(cut, d.x)) {
+        if (!(away < step)) {
             continue;
         }
-        // a hat of area 1 across the surface
-        sheet += (dim == 3 ? step * step : step) * (1.0 - away / step);
         draw_onto(cut->def.cutter, d.x, d.normal);
         if (!is_in_body(cut, d.x) ||
             (w->open != NULL && rp_shape_distance(w->open, d.x, NULL) <= 0.0)) {
             continue;
         }
+        // a hat of area 1 across the surface
+        sheet += (dim == 3 ? step * step : step) * (1.0 - away / step);
         for (int a = 0; a < dim; a++) {
             d.cell[a] = (int32_t)floor((d.x[a] - cut->lower[a]) / w->spacing);
         }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "kernel/kernels.h"
 #include "model/material.h"
+#include "shape/sequence.h"
 #include "sim/world.h"
 
 #include <math.h>
@@ -14,6 +15,11 @@
 rp_glue_def rp_default_glue_def(void)
 {
     return (rp_glue_def){.shear = 1.0, .cookie = RP_DEF_COOKIE};
+}
+
+static bool is_strength(const double range[2])
+{
+    return range[0] > 0.0 && range[0] <= range[1] && !isnan(range[1]);
 }
 
 static rp_result check_glue(const rp_world *world, const rp_glue_def *def)
@@ -35,10 +41,9 @@ static rp_result check_glue(const rp_world *world, const rp_glue_def *def)
                        "glue.field: want fields for %d pieces from %d on, got %d fields", pieces,
                        def->field, world->def.fields);
     }
-    const double low = def->strength[0], high = def->strength[1];
-    if (!(low > 0.0 && low <= high && !isnan(high))) {
+    if (!is_strength(def->strength)) {
         return rp_fail(RP_ERR_ARGUMENT, "glue.strength: want > 0 and not falling, got %g to %g",
-                       low, high);
+                       def->strength[0], def->strength[1]);
     }
     if (!(def->shear > 0.0 && isfinite(def->shear))) {
         return rp_fail(RP_ERR_ARGUMENT, "glue.shear: want > 0, got %g", def->shear);
@@ -49,6 +54,7 @@ static rp_result check_glue(const rp_world *world, const rp_glue_def *def)
     if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
         return rp_fail(RP_ERR_ARGUMENT, "glue.spacing: want >= 0 m, got %g", def->spacing);
     }
+    RP_TRY(def->open != NULL ? rp_shape_check_still("glue.open", def->open) : RP_OK);
     if (def->criterion != RP_CRITERION_TRACTION && def->criterion != RP_CRITERION_PAPER) {
         return rp_fail(RP_ERR_ARGUMENT, "glue.criterion: want one of rp_criterion, got %d",
                        (int)def->criterion);
@@ -102,6 +108,21 @@ static rp_result take_patch(void *context, const rp_cut_patch *patch)
         p->room = room;
     }
     p->list[p->count++] = *patch;
+    return RP_OK;
+}
+
+// Of planes that have glue.
+static rp_result check_strengths(const rp_glue_def *def, const patches *p)
+{
+    for (size_t i = 0; i < p->count && def->strengths != NULL; i++) {
+        const int plane = p->list[i].plane;
+        const double *range = def->strengths[plane];
+        if (!is_strength(range)) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "glue.strengths: want > 0 and not falling, got %g to %g for plane %d",
+                           range[0], range[1], plane);
+        }
+    }
     return RP_OK;
 }
 
@@ -213,6 +234,7 @@ rp_result rp_world_add_glue(rp_world *world, const rp_glue_def *def, int64_t *ad
             rp_fail(RP_ERR_ARGUMENT,
                     "want glue between two pieces, got none: `open` leaves nothing of the cut");
     }
+    result = result == RP_OK ? check_strengths(def, &p) : result;
     result = result == RP_OK ? add_patches(world, def, &p, spacing) : result;
     if (result == RP_OK && added != NULL) {
         *added = (int64_t)p.count;

@@ -163,6 +163,64 @@ static void cells_and_shapes_cut_as_they_should(void)
     }
 }
 
+// Of the surface of a ball, what is open or not in the body has no glue, and no area either.
+static void areas_of_a_ball_end_with_the_body_and_where_it_is_open(void)
+{
+    for (int dim = 2; dim <= 3; dim++) {
+        for (int k = 0; k < 2; k++) {
+            rp_shape *shape, *ball, *open;
+            rp_cut *cut;
+            rp_cut_def def = def_of_box(dim, &shape);
+            // whole, or with a cap that looks out of the body
+            const double center[3] = {0.5, k == 0 ? 0.3 : 0.55, dim == 3 ? 0.2 : 0.0}, r = 0.15;
+            const double point[3] = {0.5, 0, 0}, normal[3] = {1, 0, 0};
+            CHECK_OK(rp_shape_sphere(center, r, &ball));
+            CHECK_OK(rp_shape_half_space(point, normal, &open));
+            def.kind = RP_CUT_SHAPE;
+            def.cutter = ball;
+            CHECK_OK(rp_cut_create(&def, &cut));
+            const double cap = k == 0 ? r : 0.05;
+            const double want =
+                dim == 3 ? 2.0 * M_PI * r * (r + cap) : 2.0 * r * (M_PI - acos(cap / r));
+            check_context("%dD, ball %d", dim, k);
+            CHECK_NEAR(scatter(cut, 0.02, NULL).area, want, 0.03 * want);
+            CHECK_NEAR(scatter(cut, 0.02, open).area, 0.5 * want, 0.015 * want);
+            rp_cut_destroy(cut);
+            rp_shape_release(open);
+            rp_shape_release(ball);
+            rp_shape_release(shape);
+        }
+    }
+}
+
+// A cell too thin for the lattice that pieces are looked for on is no piece, and its places are of
+// the nearest one.
+static void a_sliver_of_a_cell_goes_to_its_neighbour(void)
+{
+    static const double site[3][3] = {{0.25, 0.3, 0.2}, {0.75, 0.3, 0.2}, {1.2455, 0.3, 0.2}};
+    for (int dim = 2; dim <= 3; dim++) {
+        rp_shape *shape;
+        rp_cut *cut;
+        rp_cut_def def = def_of_box(dim, &shape);
+        check_context("%dD", dim);
+        def.kind = RP_CUT_VORONOI;
+        def.point = site;
+        def.count = 3;
+        CHECK_OK(rp_cut_create(&def, &cut));
+        CHECK_EQUAL(rp_cut_pieces(cut), 2);
+        const double x[3] = {0.999, 0.3, dim == 3 ? 0.2 : 0.0};
+        CHECK_EQUAL(rp_cut_piece(cut, x), 1);
+        // one cut, in the middle
+        CHECK_NEAR(scatter(cut, 0.05, NULL).area, 0.6 * (dim == 3 ? 0.4 : 1.0), 1e-9);
+        rp_cut_destroy(cut);
+        def.point = (const double[2][3]){{0.5, 0.3, 0.2}, {0.5, 0.3, 0.2}};
+        def.count = 2;
+        CHECK_ERROR(rp_cut_create(&def, &cut), RP_ERR_ARGUMENT,
+                    "cut.point: want sites at different places, got 1 and 2 at the same");
+        rp_shape_release(shape);
+    }
+}
+
 // ---- what a scene may get wrong ----
 
 #define BAR                                                                                        \
@@ -235,6 +293,53 @@ static void scenes_that_cannot_break_are_told_why(void)
     }
 }
 
+// Each plane has a strength that can be; a negative one would be the mark of what has just broken.
+static void strengths_of_planes_are_looked_at(void)
+{
+    static const double point[2][3] = {{0.37, 0.3, 0.2}, {0.5, 0.3, 0.2}};
+    static const double normal[2][3] = {{1, 0, 0}, {0, 1, 0}};
+    static const double wrong[][2] = {{0, 1}, {-5, -5}, {3, 2}, {NAN, 1}, {1, NAN}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        rp_shape *shape;
+        rp_cut *cut;
+        rp_world *world;
+        rp_material rubber;
+        rp_cut_def def = def_of_box(2, &shape);
+        def.point = point;
+        def.normal = normal;
+        def.count = 2;
+        CHECK_OK(rp_cut_create(&def, &cut));
+        rp_world_def about = rp_default_world_def();
+        about.dimension = 2;
+        about.dx = 0.1;
+        about.contact = true;
+        about.fields = 4;
+        CHECK_OK(rp_world_create(&about, &world));
+        const rp_material_def elastic = rp_default_elastic_def();
+        CHECK_OK(rp_world_add_material(world, &elastic, &rubber));
+        rp_particles_def particles = rp_default_particles_def();
+        particles.material = rubber;
+        particles.shape = shape;
+        particles.spacing = 0.05;
+        particles.cut = cut;
+        CHECK_OK(rp_world_add_particles(world, &particles, NULL));
+        const double each[2][2] = {{1, 2}, {wrong[i][0], wrong[i][1]}};
+        rp_glue_def glue = rp_default_glue_def();
+        glue.cut = cut;
+        glue.strength[0] = glue.strength[1] = 1.0;
+        glue.strengths = each;
+        check_context("%g to %g", wrong[i][0], wrong[i][1]);
+        const int materials = rp_world_materials(world);
+        CHECK_ERROR(rp_world_add_glue(world, &glue, NULL), RP_ERR_ARGUMENT, "glue.strengths: want");
+        CHECK_EQUAL(rp_world_materials(world), materials);
+        glue.strengths = (const double[2][2]){{1, 2}, {3, INFINITY}};
+        CHECK_OK(rp_world_add_glue(world, &glue, NULL));
+        rp_world_destroy(world);
+        rp_cut_destroy(cut);
+        rp_shape_release(shape);
+    }
+}
+
 // Methods that have no bodies say so.
 static void methods_without_bodies_refuse_fracture(void)
 {
@@ -250,4 +355,7 @@ static void methods_without_bodies_refuse_fracture(void)
 }
 
 TEST_MAIN(TEST(patches_have_the_area_of_the_cut), TEST(cells_and_shapes_cut_as_they_should),
-          TEST(scenes_that_cannot_break_are_told_why), TEST(methods_without_bodies_refuse_fracture))
+          TEST(areas_of_a_ball_end_with_the_body_and_where_it_is_open),
+          TEST(a_sliver_of_a_cell_goes_to_its_neighbour),
+          TEST(scenes_that_cannot_break_are_told_why), TEST(strengths_of_planes_are_looked_at),
+          TEST(methods_without_bodies_refuse_fracture))

@@ -545,6 +545,39 @@ static void write_text(const char *folder, const char *name, const char *text, c
 #define TETRA "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 #define FACES "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
+// Neither a cut nor what is open of it.
+static void refuse_to_cut_by(const rp_shape *shape)
+{
+    const double lower[3] = {-1, -1, -1}, upper[3] = {1, 1, 1};
+    rp_shape *box;
+    rp_cut *cut;
+    rp_world *world;
+    CHECK_OK(rp_shape_box(lower, upper, &box));
+    rp_cut_def def = rp_default_cut_def();
+    def.shape = (const rp_shape *const *)&box;
+    def.shapes = 1;
+    def.spacing = 0.1;
+    def.kind = RP_CUT_SHAPE;
+    def.cutter = shape;
+    CHECK_ERROR(rp_cut_create(&def, &cut), RP_ERR_ARGUMENT, "cut.cutter: want one that stays");
+    def.kind = RP_CUT_PLANES;
+    CHECK_OK(rp_cut_create(&def, &cut));
+    rp_world_def about = rp_default_world_def();
+    about.dx = 0.2;
+    about.contact = true;
+    about.fields = 2;
+    CHECK_OK(rp_world_create(&about, &world));
+    rp_glue_def glue = rp_default_glue_def();
+    glue.cut = cut;
+    glue.strength[0] = glue.strength[1] = 1e3;
+    glue.open = shape;
+    CHECK_ERROR(rp_world_add_glue(world, &glue, NULL), RP_ERR_ARGUMENT,
+                "glue.open: want one that stays");
+    rp_world_destroy(world);
+    rp_cut_destroy(cut);
+    rp_shape_release(box);
+}
+
 static void mistakes_are_named_with_their_file(void)
 {
     static const struct {
@@ -603,6 +636,7 @@ static void mistakes_are_named_with_their_file(void)
     // and nothing but a collider can deform
     rp_shape *made;
     CHECK_ERROR(rp_shape_union(&shape, 1, &made), RP_ERR_ARGUMENT, "union: want one that stays");
+    CHECK_HELPER(refuse_to_cut_by(shape));
     rp_shape_release(shape);
     unlink(path[0]);
     unlink(path[1]);
