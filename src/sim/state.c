@@ -571,6 +571,38 @@ static rp_result check_own(const rp_state_view *view, const rp_state_part *part)
     return RP_OK;
 }
 
+// Glue knows the other of its two bodies, which has a name and comes after its own.
+static bool is_partner(const rp_world *world, double partner, int field)
+{
+    return partner > field && partner < world->def.fields && partner == floor(partner);
+}
+
+static rp_result check_partners(const rp_world *world, const rp_state_view *view,
+                                const rp_state_part *part)
+{
+    const rp_state_species *h = part->about;
+    if (!(h->columns >> RP_COL_PARTNER & 1)) {
+        return RP_OK;
+    }
+    const void *slots = rp_state_at(view, part->slots_at[RP_COL_PARTNER]);
+    const void *births = rp_state_at(view, part->births_at[RP_COL_PARTNER]);
+    const uint16_t *group = rp_state_at(view, part->births_at[RP_COL_GROUP]);
+    bool good = true;
+    for (int32_t p = 0; p < h->pages; p++) {
+        const rp_state_page *page = &part->page[p];
+        for (int64_t i = page->first; i < (int64_t)page->first + page->count; i++) {
+            good = good && is_partner(world, real_of(view, slots, i), page->field);
+        }
+    }
+    for (int32_t i = 0; i < h->births; i++) {
+        good = good && is_partner(world, real_of(view, births, i), part->group[group[i]].field);
+    }
+    return good ? RP_OK
+                : rp_fail(RP_ERR_ARGUMENT,
+                          "state: glue between two bodies that are not two of 0 to %d in order",
+                          world->def.fields - 1);
+}
+
 // The name of what bounded the last step ends within its room.
 static rp_result check_limiter(const rp_world *world, const rp_state_view *view)
 {
@@ -641,6 +673,7 @@ static rp_result check_state(const rp_world *world, const rp_state_view *view)
         RP_TRY(check_positions(view, part));
         RP_TRY(check_dead(view, part));
         RP_TRY(check_own(view, part));
+        RP_TRY(check_partners(world, view, part));
     }
     return RP_OK;
 }

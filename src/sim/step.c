@@ -275,9 +275,9 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
     RP_TRY(rp_world_begin_rigids(world, step));
     rp_scratch_reset(&world->scratch);
     world->failure = failure_of(world, step->dt); // whoever knows a particle to blame says so
-    RP_TRY(rp_world_break_glue(world, step));
     const double wanted = step->dt;
-    rp_result result = world->solver->step(world->solver_state, step);
+    rp_result result = rp_world_break_glue(world, step);
+    result = result == RP_OK ? world->solver->step(world->solver_state, step) : result;
     result = result == RP_OK ? rp_world_end_rigids(world, step) : result;
     RP_ASSERT(result != RP_OK || (step->dt > 0.0 && step->dt <= wanted));
     // a particle that has gone where no grid can be will not come back

@@ -476,8 +476,84 @@ static void what_breaks_does_so_to_the_bit(void)
     rp_state_free(half);
 }
 
+// ---- what goes wrong ----
+
+#define HALVES                                                                                     \
+    "scene { dimension = 2, dx = 0.1, frames = 10, precision = '%s' }\n"                           \
+    "particles { material = material.elastic {}, body = 'block', shape = box { min = {0, 0}, "     \
+    "max = {1, 1} } }\n"                                                                           \
+    "fracture { body = 'block', by = plane { point = {0.5, 0}, normal = {1, 0} }, strength = "     \
+    "1e9 }\n"
+
+static void put_real(const rp_world *world, void *at, double value)
+{
+    if (world->def.precision == RP_SINGLE) {
+        *(float *)at = (float)value;
+    } else {
+        *(double *)at = value;
+    }
+}
+
+// Tables of pairs are written at a place that comes from it, and it is asked for its name.
+static void glue_with_bodies_that_are_not_there_is_refused(void)
+{
+    static const double wrong[] = {60000.0, -5.0, NAN, 3.0, 1.0, 0.0, 1.5};
+    for (int i = 0; i < 7; i++) {
+        for (int born = 0; born < 2; born++) {
+            char text[1024];
+            void *state;
+            size_t size;
+            snprintf(text, sizeof text, HALVES, i % 2 == 0 ? "single" : "double");
+            run r = start(text, 1, false), fresh = start(text, 1, true);
+            rp_set *set = &r.world->set[rp_glue_find(r.world->species, r.world->species_count)];
+            if (born) {
+                CHECK_OK(rp_world_step(r.world));
+                put_real(r.world, rp_set_at(set, RP_COL_PARTNER, rp_set_page(set)[0].first, 0),
+                         wrong[i]);
+            } else {
+                put_real(r.world, rp_set_birth(set, RP_COL_PARTNER, 2, 0), wrong[i]);
+            }
+            check_context("%g, %s", wrong[i], born ? "born" : "to be born");
+            CHECK_OK(rp_world_save(r.world, &state, &size));
+            CHECK_ERROR(rp_world_restore(fresh.world, state, size), RP_ERR_ARGUMENT,
+                        "state: glue between two bodies");
+            rp_state_free(state);
+            stop(&r);
+            stop(&fresh);
+        }
+    }
+}
+
+// Glue is looked at before a step, and sorts particles for that: one that is gone is found there.
+static void a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it(void)
+{
+    static const char *const sentence[] = {"a particle crossed more than", "; before step 1 of dt"};
+    for (int far = 0; far < 2; far++) {
+        char text[1024];
+        snprintf(text, sizeof text, HALVES, "double");
+        run r = start(text, 1, false);
+        CHECK_OK(rp_world_step(r.world));
+        rp_set *set = &r.world->set[0];
+        rp_page *page = &rp_set_page(set)[set->pages - 1];
+        if (far) { // one block more, and there is none
+            page->block[0] = RP_BLOCK_LIMIT - 2;
+            page->key = rp_block_key(page->block);
+        }
+        put_real(r.world, rp_set_at(set, RP_COL_POSITION, page->first, 0),
+                 far ? 1.5 * set->layout.cells[0] : 1e12);
+        set->travel = 10.0;
+        r.world->glue.loaded = INFINITY; // so that it is looked at
+        check_context("%s", sentence[far]);
+        CHECK_ERROR(rp_world_step(r.world), RP_ERR_DIVERGED, sentence[far]);
+        CHECK_ERROR(rp_world_step(r.world), RP_ERR_DIVERGED, "has failed in an earlier step");
+        stop(&r);
+    }
+}
+
 TEST_MAIN(TEST(glue_that_never_breaks_is_as_no_cut),
           TEST(a_bar_breaks_at_the_strength_that_was_asked_for), TEST(more_glue_is_no_stronger),
           TEST(pressure_across_a_cut_never_opens_it),
           TEST(the_criterion_of_the_paper_depends_on_the_grid), TEST(only_the_weak_cut_opens),
-          TEST(a_block_that_breaks_keeps_its_momentum), TEST(what_breaks_does_so_to_the_bit))
+          TEST(a_block_that_breaks_keeps_its_momentum), TEST(what_breaks_does_so_to_the_bit),
+          TEST(glue_with_bodies_that_are_not_there_is_refused),
+          TEST(a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it))
