@@ -18,6 +18,8 @@ struct glue_room {
     uint64_t (*bond)[MASK_WORDS];
     bool *some; // [pair of pages]: any of them
     int *root;  // [page]: of the unit that it belongs to
+    // merging: [page] of those at a node, and the unit of each
+    int *here, *unit;
 };
 
 // Nodes that glue holds, from the first of its page's block on. `partner` -1: it holds none.
@@ -554,8 +556,7 @@ static void hold_nodes(smear *m, int partner)
         for (rp_local p = find_block(set, key); p < set->pages && page[p].key == key; p++) {
             for (rp_local slot = page[p].first;
                  slot < page[p].first + page[p].count && page[p].field == m->page->field; slot++) {
-                // another thread may just have marked it as broken: it still counts in this step
-                const double strength = fabs(read_real(set, RP_COL_STRENGTH, slot, 0));
+                const double strength = read_real(set, RP_COL_STRENGTH, slot, 0);
                 double x[3];
                 reached r;
                 if (!(strength > 0.0) || is_dead(set, slot) || partner_of(set, slot) != partner) {
@@ -609,6 +610,7 @@ typedef struct breaking {
     law_lanes *lanes; // [thread]
     double *slack;    // [page]
     int32_t *broken;  // [page]
+    bool *opens;      // [slot]: strengths stay as they are while others look at them
     bool forces;      // now it is the turn of the paper's criterion
 } breaking;
 
@@ -682,8 +684,7 @@ static void break_page(void *ctx, int64_t index, int thread)
             continue;
         }
         if (judge(m, slot, &partner, &slack)) {
-            // told apart below
-            write_real(set, RP_COL_STRENGTH, slot, 0, -read_real(set, RP_COL_STRENGTH, slot, 0));
+            b->opens[slot] = true;
             b->broken[index]++;
         } else {
             b->slack[index] = fmin(b->slack[index], slack);
@@ -728,22 +729,22 @@ static int find_crack(const rp_crack *list, int count, int b, int d)
 }
 
 // What broke, page by page.
-static int sum_cracks(rp_set *set, const int32_t *broken, rp_crack *list)
+static int sum_cracks(const breaking *b, rp_crack *list)
 {
+    const rp_set *set = b->job->species[b->job->glue].set;
     int count = 0;
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
-        for (rp_local slot = page->first; slot < page->first + page->count && broken[p] > 0;
+        for (rp_local slot = page->first; slot < page->first + page->count && b->broken[p] > 0;
              slot++) {
-            if (!(read_real(set, RP_COL_STRENGTH, slot, 0) < 0.0)) {
+            if (!b->opens[slot]) {
                 continue;
             }
-            write_real(set, RP_COL_STRENGTH, slot, 0, 0.0);
-            const int b = page->field, d = partner_of(set, slot);
-            const int at = find_crack(list, count, b, d);
-            if (at == count || list[at].body[0] != b || list[at].body[1] != d) {
+            const int own = page->field, other = partner_of(set, slot);
+            const int at = find_crack(list, count, own, other);
+            if (at == count || list[at].body[0] != own || list[at].body[1] != other) {
                 memmove(&list[at + 1], &list[at], (size_t)(count - at) * sizeof *list);
-                list[at] = (rp_crack){.body = {b, d}};
+                list[at] = (rp_crack){.body = {own, other}};
                 count++;
             }
             list[at].area += read_real(set, RP_COL_AREA, slot, 0);
@@ -753,15 +754,13 @@ static int sum_cracks(rp_set *set, const int32_t *broken, rp_crack *list)
     return count;
 }
 
-rp_result rp_glue_break(const rp_glue_job *job, rp_crack **crack, int *cracks, double *slack)
+rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *out)
 {
     static const char what[] = "stress around glue";
-    rp_set *set = job->species[job->glue].set;
+    const rp_set *set = job->species[job->glue].set;
     const size_t threads = (size_t)job->threads, pages = (size_t)set->pages + 1;
     breaking b = {.job = job};
-    *crack = NULL;
-    *cracks = 0;
-    *slack = INFINITY;
+    *out = (rp_verdict){.slack = INFINITY};
     int most = 2;
     for (rp_local p = 0; p < set->pages; p++) {
         const int around = bodies_around(job, &rp_set_page(set)[p]);
@@ -771,9 +770,12 @@ rp_result rp_glue_break(const rp_glue_job *job, rp_crack **crack, int *cracks, d
     b.lanes = rp_scratch_get(job->scratch, threads * sizeof *b.lanes, what);
     b.slack = rp_scratch_get(job->scratch, pages * sizeof *b.slack, what);
     b.broken = rp_scratch_get(job->scratch, pages * sizeof *b.broken, what);
-    if (b.smear == NULL || b.lanes == NULL || b.slack == NULL || b.broken == NULL) {
+    b.opens = rp_scratch_get(job->scratch, ((size_t)set->slots + 1) * sizeof *b.opens, what);
+    if (b.smear == NULL || b.lanes == NULL || b.slack == NULL || b.broken == NULL ||
+        b.opens == NULL) {
         return RP_ERR_MEMORY;
     }
+    memset(b.opens, 0, ((size_t)set->slots + 1) * sizeof *b.opens);
     for (size_t t = 0; t < threads; t++) {
         smear *m = &b.smear[t];
         *m = (smear){.job = job, .room = most};
@@ -794,22 +796,28 @@ rp_result rp_glue_break(const rp_glue_job *job, rp_crack **crack, int *cracks, d
     }
     int64_t broken = 0;
     for (rp_local p = 0; p < set->pages; p++) {
-        *slack = fmin(*slack, b.slack[p]);
+        out->slack = fmin(out->slack, b.slack[p]);
         broken += b.broken[p];
     }
     if (broken == 0) {
         return RP_OK;
     }
-    *crack = rp_scratch_get(job->scratch, (size_t)(broken + 1) * sizeof **crack, what);
-    if (*crack == NULL) {
-        // what broke holds again, and breaks when there is memory
-        for (rp_local s = 0; s < set->slots; s++) {
-            write_real(set, RP_COL_STRENGTH, s, 0, fabs(read_real(set, RP_COL_STRENGTH, s, 0)));
-        }
+    out->crack = rp_scratch_get(job->scratch, (size_t)(broken + 1) * sizeof *out->crack, what);
+    if (out->crack == NULL) {
         return RP_ERR_MEMORY;
     }
-    *cracks = sum_cracks(set, b.broken, *crack);
+    out->cracks = sum_cracks(&b, out->crack);
+    out->opens = b.opens;
     return RP_OK;
+}
+
+void rp_glue_open(rp_set *set, const rp_verdict *verdict)
+{
+    for (rp_local slot = 0; slot < set->slots && verdict->cracks > 0; slot++) {
+        if (verdict->opens[slot]) {
+            write_real(set, RP_COL_STRENGTH, slot, 0, 0.0);
+        }
+    }
 }
 
 int64_t rp_glue_clear(rp_set *set)
@@ -886,7 +894,10 @@ rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, double lea
         room->bond = rp_scratch_get(scratch, pairs * sizeof *room->bond, what);
         room->some = rp_scratch_get(scratch, pairs * sizeof *room->some, what);
         room->root = rp_scratch_get(scratch, (size_t)most * sizeof *room->root, what);
-        if (room->bond == NULL || room->some == NULL || room->root == NULL) {
+        room->here = rp_scratch_get(scratch, (size_t)most * sizeof *room->here, what);
+        room->unit = rp_scratch_get(scratch, (size_t)most * sizeof *room->unit, what);
+        if (room->bond == NULL || room->some == NULL || room->root == NULL || room->here == NULL ||
+            room->unit == NULL) {
             return RP_ERR_MEMORY;
         }
     }
@@ -1078,7 +1089,6 @@ static void merge_unit(const rp_glue *g, const rp_node_block *block, int n, cons
 void rp_glue_merge(const rp_glue *g, rp_local b, int thread, uint64_t (*mask)[MASK_WORDS],
                    uint64_t shared[MASK_WORDS])
 {
-    enum { MOST = 64 }; // pages at one node; beyond, contact sees to the node alone
     const rp_node_block *block = &rp_grid_block(g->grid)[b];
     const struct glue_room *room = &g->room[thread];
     uint64_t held[MASK_WORDS] = {0};
@@ -1090,15 +1100,15 @@ void rp_glue_merge(const rp_glue *g, rp_local b, int thread, uint64_t (*mask)[MA
     for (int w = 0; w < MASK_WORDS; w++) {
         for (uint64_t bits = shared[w] & held[w]; bits != 0; bits &= bits - 1) {
             const int n = 64 * w + __builtin_ctzll(bits);
-            int here[MOST], unit[MOST], pages = 0;
-            for (int p = 0; p < block->count && pages < MOST; p++) {
+            int pages = 0;
+            for (int p = 0; p < block->count; p++) {
                 if (mask[p][w] >> n % 64 & 1) {
-                    here[pages++] = p;
+                    room->here[pages++] = p;
                 }
             }
-            const int units = rp_glue_units(g, b, thread, n, here, pages, unit);
+            const int units = rp_glue_units(g, b, thread, n, room->here, pages, room->unit);
             for (int u = 0; u < units && units < pages; u++) {
-                merge_unit(g, block, n, here, unit, pages, u);
+                merge_unit(g, block, n, room->here, room->unit, pages, u);
             }
             if (units == 1) {
                 shared[w] &= ~(1ull << n % 64);

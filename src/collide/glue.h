@@ -45,10 +45,18 @@ typedef struct rp_glue_job {
     rp_scratch *scratch;
 } rp_glue_job;
 
-// Let glue break that the stress of the particles around it overcomes, as they are before a step.
-// @param[out] crack [most] what broke, by pairs in ascending order; from the scratch
-// @param[out] slack stress that may be added anywhere before any more can break [Pa]
-rp_result rp_glue_break(const rp_glue_job *job, rp_crack **crack, int *cracks, double *slack);
+// What is to break; all from the scratch.
+typedef struct rp_verdict {
+    rp_crack *crack; // [cracks], by pairs in ascending order
+    int cracks;
+    const bool *opens; // [slot] of glue, where there are cracks
+    double slack;      // stress that may be added anywhere before any more can break [Pa]
+} rp_verdict;
+
+// Which glue does the stress of the particles around it overcome, as they are before a step?
+rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *verdict);
+// Let it break.
+void rp_glue_open(rp_set *glue, const rp_verdict *verdict);
 
 // ---- holding ----
 

@@ -289,27 +289,27 @@ rp_result rp_world_break_glue(rp_world *world, rp_step *step)
                              .parameters = RP_GROUP_REALS,
                              .threads = world->threads,
                              .scratch = &world->scratch};
-    rp_crack *crack;
-    int cracks;
-    double slack;
-    RP_TRY(rp_glue_break(&job, &crack, &cracks, &slack));
-    world->glue = (rp_glue_state){.slack = slack};
-    if (cracks == 0) {
+    rp_verdict verdict;
+    RP_TRY(rp_glue_judge(&job, &verdict));
+    // nothing has changed until there is room to tell it
+    RP_TRY(verdict.cracks > 0 ? reserve_rows(world, verdict.cracks) : RP_OK);
+    world->glue = (rp_glue_state){.slack = verdict.slack};
+    if (verdict.cracks == 0) {
         return RP_OK;
     }
-    RP_TRY(reserve_rows(world, cracks));
+    rp_glue_open(&world->set[glue], &verdict);
     rp_totals totals;
     rp_world_totals(world, &totals);
     rp_crack_row *row = (rp_crack_row *)world->cracks.data + world->crack_count;
-    for (int i = 0; i < cracks; i++) {
+    for (int i = 0; i < verdict.cracks; i++) {
         row[i] = (rp_crack_row){.time = rp_world_time(world),
-                                .body = {crack[i].body[0], crack[i].body[1]},
-                                .glue = crack[i].glue,
-                                .area = crack[i].area,
+                                .body = {verdict.crack[i].body[0], verdict.crack[i].body[1]},
+                                .glue = verdict.crack[i].glue,
+                                .area = verdict.crack[i].area,
                                 .kinetic = totals.kinetic,
                                 .elastic = totals.elastic};
     }
-    world->crack_count += cracks;
+    world->crack_count += verdict.cracks;
     return RP_OK;
 }
 

@@ -157,6 +157,38 @@ static void glue_that_never_breaks_is_as_no_cut(void)
     }
 }
 
+// More than 64 pieces at one node: none is left out of what glue holds there.
+static void a_hundred_pieces_at_one_node_hold_together(void)
+{
+    static const char text[] =
+        "local sites = {}\n"
+        "for i = 0, 99 do sites[i + 1] = {0.03 * (i % 10) + 0.015, 0.03 * (i // 10) + 0.015} end\n"
+        "scene { dimension = 2, dx = 0.1, fps = 50, frames = 20, precision = 'double' }\n"
+        "particles { material = material.elastic { density = 1000, young = 2e5 }, body = 'block',\n"
+        "  velocity = {1, 2}, velocity_gradient = {{1, -3}, {4, 2}}, jitter = 0, sampling = "
+        "'lattice',\n"
+        "  spacing = 0.015, shape = box { min = {0, 0}, max = {0.3, 0.3} } }\n";
+    static const char cut[] =
+        "fracture { body = 'block', strength = 1e9, by = voronoi { points = sites } }\n";
+    char both[2048];
+    uint64_t count[2];
+    snprintf(both, sizeof both, "%s%s", text, cut);
+    run whole = start(text, 1, false), r = start(both, 1, false);
+    CHECK_EQUAL(rp_world_bodies(r.world), 101);
+    CHECK_HELPER(run_frames(whole.world, 2));
+    CHECK_HELPER(run_frames(r.world, 2));
+    double *x = places(whole.world, &count[0]), *y = places(r.world, &count[1]), most = 0.0;
+    CHECK_EQUAL(count[0], count[1]);
+    for (uint64_t i = 0; i < 3 * count[0]; i++) {
+        most = fmax(most, fabs(x[i] - y[i]));
+    }
+    CHECK_NEAR(most, 0.0, 1e-12);
+    free(x);
+    free(y);
+    stop(&whole);
+    stop(&r);
+}
+
 // ---- strength ----
 
 // A bar whose ends are pulled apart, or together, ever harder.
@@ -437,17 +469,12 @@ static void a_block_that_breaks_keeps_its_momentum(void)
     stop(&r);
 }
 
-// On a floor, in single precision: the same bits for 1, 2 and 5 threads, and from the middle of a
+// The same bits for 1, 2 and 5 threads, and in an empty world that goes on from the middle of a
 // frame in which it breaks.
-static void what_breaks_does_so_to_the_bit(void)
+static void compare_bits(const char *text)
 {
-    char text[2048];
     void *state[4] = {0}, *half = NULL;
     size_t size[4] = {0}, half_size = 0;
-    snprintf(text, sizeof text,
-             SHARDS "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, "
-                    "contact = 'separate', friction = 0.4 }\n",
-             "{0, -9.81, 0}", "precision = 'single'", -4.0, 0.0, 0.0, 6);
     static const int threads[] = {1, 2, 5, 3};
     for (int i = 0; i < 4; i++) {
         run r = start(text, threads[i], i == 3); // as a run that goes on does
@@ -476,6 +503,23 @@ static void what_breaks_does_so_to_the_bit(void)
     rp_state_free(half);
 }
 
+// On a floor, in single precision, by both criteria.
+static void what_breaks_does_so_to_the_bit(void)
+{
+    static const char strength[] = "strength = {6e3, 9e3}", paper[] = "criterion = 'paper', ";
+    char text[2048], forces[2048];
+    snprintf(text, sizeof text,
+             SHARDS "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, "
+                    "contact = 'separate', friction = 0.4 }\n",
+             "{0, -9.81, 0}", "precision = 'single'", -4.0, 0.0, 0.0, 6);
+    CHECK_HELPER(compare_bits(text));
+    const char *at = strstr(text, strength);
+    CHECK(at != NULL);
+    snprintf(forces, sizeof forces, "%.*s%sstrength = {60, 90}%s", (int)(at - text), text, paper,
+             at + strlen(strength));
+    CHECK_HELPER(compare_bits(forces));
+}
+
 // ---- what goes wrong ----
 
 #define HALVES                                                                                     \
@@ -492,6 +536,42 @@ static void put_real(const rp_world *world, void *at, double value)
     } else {
         *(double *)at = value;
     }
+}
+
+static void *no_memory(size_t size, size_t align, void *context)
+{
+    (void)size, (void)align, (void)context;
+    return NULL;
+}
+
+// What breaks is told, also where there was no memory to tell it when it did.
+static void a_crack_without_memory_for_its_row_comes_when_there_is_some(void)
+{
+    int64_t left[2] = {0}, step = 0;
+    int rows[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        bar b = plain_bar;
+        run r = start_bar(&b);
+        while (i == 0 ? r.world->crack_count == 0 && rp_world_time(r.world) < 8.0
+                      : r.world->time.step < step) {
+            CHECK_OK(rp_world_step(r.world));
+            step = i == 0 ? r.world->time.step - 1 : step;
+        }
+        if (i == 1) {
+            const rp_allocator own = r.world->allocator;
+            CHECK_EQUAL(r.world->crack_count, 0);
+            r.world->allocator.allocate = no_memory;
+            CHECK_ERROR(rp_world_step(r.world), RP_ERR_MEMORY, "what broke");
+            r.world->allocator = own;
+            CHECK_OK(rp_world_step(r.world));
+        }
+        left[i] = glue_left(r.world);
+        rows[i] = (int)r.world->crack_count;
+        stop(&r);
+    }
+    CHECK(rows[0] > 0);
+    CHECK_EQUAL(rows[1], rows[0]);
+    CHECK_EQUAL(left[1], left[0]);
 }
 
 // Tables of pairs are written at a place that comes from it, and it is asked for its name.
@@ -551,9 +631,11 @@ static void a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it(void)
 }
 
 TEST_MAIN(TEST(glue_that_never_breaks_is_as_no_cut),
+          TEST(a_hundred_pieces_at_one_node_hold_together),
           TEST(a_bar_breaks_at_the_strength_that_was_asked_for), TEST(more_glue_is_no_stronger),
           TEST(pressure_across_a_cut_never_opens_it),
           TEST(the_criterion_of_the_paper_depends_on_the_grid), TEST(only_the_weak_cut_opens),
           TEST(a_block_that_breaks_keeps_its_momentum), TEST(what_breaks_does_so_to_the_bit),
+          TEST(a_crack_without_memory_for_its_row_comes_when_there_is_some),
           TEST(glue_with_bodies_that_are_not_there_is_refused),
           TEST(a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it))
