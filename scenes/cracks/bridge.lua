@@ -4,10 +4,10 @@
 --
 -- What holds: repose render bridge-out --color strength   A lighter boulder: --set boulder=300
 
-local size = param("size", {"quick", "fine"}, "fine: two thirds of the dx")
+local size = param("size", {"quick", "paper"}, "paper: two thirds of the dx")
 local boulder = param("boulder", 2400, "kg/m^3")
 local strength = param("strength", 6e4, "Pa; its own weight needs about a third of it")
-local dx = size == "fine" and 0.04 or 0.06
+local dx = size == "paper" and 0.04 or 0.06
 
 scene { title = "Bridge", dx = dx, fps = 48, frames = 72 }
 camera { eye = {2.2, 1.7, 4.6}, look_at = {0, 0.75, 0}, fov = 34 }

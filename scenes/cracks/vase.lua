@@ -4,10 +4,10 @@
 --
 -- One shard from the other: repose render vase-out --color body
 
-local size = param("size", {"quick", "fine"}, "fine: two thirds of the dx")
+local size = param("size", {"quick", "paper"}, "paper: two thirds of the dx")
 local pieces = param("pieces", 60, "shards")
 local strength = param("strength", 3e4, "Pa")
-local dx = size == "fine" and 0.012 or 0.018
+local dx = size == "paper" and 0.012 or 0.018
 
 scene { title = "Vase", dx = dx, fps = 60, frames = 30 }
 camera { eye = {0.5, 0.55, 1.05}, look_at = {0, 0.16, 0}, fov = 30 }

@@ -3,7 +3,8 @@
 --
 -- What it is pushed with: repose measure trampoline-out forces
 
-local dx = param("dx", 0.015, "m")
+local size = param("size", {"quick", "paper"}, "paper: two thirds of the dx")
+local dx = size == "paper" and 0.01 or 0.015 -- m
 
 scene { title = "Sand on a trampoline", dx = dx, frames = 48 }
 camera { eye = {1.45, 0.8, 1.95}, look_at = {0, 0.2, 0}, fov = 34 }
