@@ -2,6 +2,7 @@
 --
 -- After Wretborn, Armiento and Museth (2017), who have 3603 points in the brush and 230 913 in the sand; at the
 -- size of the paper it has 3600 and 230 410. The shaft holds the bristles and goes where the script says.
+-- At the size of the paper most bristles tear off at the shaft, which holds one layer of cells of them.
 --
 -- Who is who: repose render brush-out --color body
 
