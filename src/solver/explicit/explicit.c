@@ -20,7 +20,7 @@ typedef struct explicit_state {
     extremes most;
     rp_walls walls;       // not saved: what it holds can be worked out again
     rp_meeting_plan plan; // likewise
-    int64_t told;         // the last frame, from 1, that a warning was given in
+    double told;          // the largest share of nodes that a warning has named
 } explicit_state;
 
 static rp_result explicit_create(const rp_world_def *def, const rp_allocator *a, void **state)
@@ -444,17 +444,19 @@ static rp_result sum_nodes(const loops *l, double *rubbed)
     return rp_touches_sum(&l->touches, grid, step->body, rubbed);
 }
 
-// Impulses of many bodies at a node may still change when sweeps end; once a frame that is said.
+// Impulses of many bodies at a node may still change when sweeps end. That is said, and said again
+// when it is so at twice as many of their nodes.
 static void tell_restless(explicit_state *s, const loops *l)
 {
     const rp_step *step = l->step;
     const rp_meeting_report report = rp_meetings_report(&l->meetings, step->threads);
-    if (report.restless > 0 && s->told != step->time.frame + 1) {
-        s->told = step->time.frame + 1;
+    const double share = (double)report.restless / fmax((double)report.nodes, 1.0);
+    if (share > 2.0 * s->told) {
+        s->told = share;
         rp_log(RP_LOG_WARNING,
                "frame %lld, step %lld: impulses between bodies still change after %d sweeps at "
                "%lld of %lld nodes that they share",
-               (long long)s->told, (long long)step->time.step, RP_NODE_SWEEPS,
+               (long long)step->time.frame + 1, (long long)step->time.step, RP_NODE_SWEEPS,
                (long long)report.restless, (long long)report.nodes);
     }
 }
