@@ -51,9 +51,9 @@ demo: deps-demo ## let sand run through an hourglass; ends with a picture and a 
 test: deps-test ## what must pass before a commit
 	@$(start)
 	@$(call step,layers,tools/layers --check)
-	@$(call build_step,release,all)
-	@$(call step,release: tests,$(in_memory) ctest --preset release -LE blender)
-	@$(call build_step,asan,all)
+	@$(call build_step,quick,all)
+	@$(call step,quick: tests,$(in_memory) ctest --preset quick -LE blender)
+	@$(call build_step,asan,unit_tests)
 	@$(call step,asan: unit tests,$(in_memory) ctest --preset asan -L unit -E "unit.(bits|settle)")
 	@$(call finish,tests)
 
