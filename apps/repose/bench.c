@@ -13,6 +13,10 @@
 static const option bench_options[] = {
     {.name = "--quick", .help = "only the cases that a change of the kernels should be judged by"},
     {.name = "--render", .help = "only how long pictures take"},
+    {.name = "--method",
+     .value = "M",
+     .help = "only this method: nonsmooth",
+     .words = "nonsmooth"},
     {.name = "--json", .help = "print limits and results as JSON"},
     {.name = "--csv", .value = "FILE", .help = "append results to a file", .words = "FILE"},
     {.name = "--particles", .value = "N", .help = "one case with about this many particles"},
@@ -349,6 +353,14 @@ static int bench_main(const args *a)
     if (args_has(a, "--render")) {
         bench_render();
         return EXIT_DONE;
+    }
+    const char *method = args_value(a, "--method");
+    if (method != NULL && strcmp(method, "nonsmooth") != 0) {
+        return say_usage("--method: want nonsmooth, got %s", method);
+    }
+    if (method != NULL) {
+        const rp_result result = bench_nonsmooth();
+        return result != RP_OK ? say_error(result, true) : EXIT_DONE;
     }
     bool wrong = false;
     plan p = {.count = 0};

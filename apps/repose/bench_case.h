@@ -54,6 +54,8 @@ typedef struct bench_result {
 
 // How long pictures take: printed.
 void bench_render(void);
+// Rigid grains beside sand6: printed.
+rp_result bench_nonsmooth(void);
 
 // Of what the cores could have done in the time that they gave us: what others took is no fault of
 // the step.
