@@ -56,6 +56,12 @@ typedef struct rp_material_def {
     double hardening_h[4];       ///< h0 [rad], h1 [rad], h2 [1], h3 [rad]
     double cohesion;             ///< c_C, as stress norm [Pa]
     bool volume_correction;      ///< undo the volume that sand gains when it separates
+    double porosity;             ///< share of the volume at rest that is pores
+    bool inertial;               ///< friction grows with the rate of shear, mu(I)
+    double inertial_friction;    ///< what it grows to; < 0: 0.26 more than friction at rest
+    double inertial_number;      ///< I0, at which it has grown by half
+    double inertial_grain;       ///< diameter of grains [m]
+    double inertial_density;     ///< in I [kg/m^3]; < 0: that of grains, density / (1 - porosity)
     double bulk_modulus;     ///< of water at rest, density times the square of sound's speed [Pa]
     double sound_speed;      ///< instead of bulk_modulus [m/s]; < 0: not given
     double gamma;            ///< of water: pressure goes with J^-gamma
@@ -93,6 +99,11 @@ RP_API double rp_material_friction(const rp_material_def *def, int dimension);
 /// The same for a particle that has hardened by so much: its column `hardening`.
 RP_API double rp_material_friction_after(const rp_material_def *def, int dimension,
                                          double hardening);
+/// What friction grows to at high rates of shear, as rp_material_friction() counts it; the same as
+/// at rest without `inertial` (docs/theory.md (28a)).
+RP_API double rp_material_inertial_friction(const rp_material_def *def, int dimension);
+/// The density in I of a def with `inertial` [kg/m^3].
+RP_API double rp_material_inertial_density(const rp_material_def *def);
 /// The slope [rad] at which the sand settles when it flows, as it is before it hardens; 0 for what
 /// is no sand (docs/theory.md, What slope to expect).
 RP_API double rp_material_slope(const rp_material_def *def, int dimension);

@@ -16,6 +16,7 @@ extern "C" {
     X(COHESION, "cohesion of sand", "strength without pressure")                                   \
     X(STIFFNESS, "young and poisson", "moduli that a material is given")                           \
     X(VOLUME_CORRECTION, "volume_correction of sand", "volume gained by separation is paid back")  \
+    X(INERTIAL, "inertial of sand", "friction that grows with the rate of shear")                  \
     X(VISCOSITY, "viscosity", "liquids that are thick")                                            \
     X(ORDER, "scene.order", "the splines between particles and grid")                              \
     X(TRANSFER, "scene.transfer", "how velocity travels between particles and grid")               \

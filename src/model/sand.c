@@ -54,6 +54,31 @@ RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, vec gain)
     return vselect(positive, capped, gain);
 }
 
+// Plastic flow where friction grows with its rate, theory (28c): `flow` is what the slow cone asks
+// for, at the volume strain t, from that of slow flow, alpha.
+RP_INLINE vec inertial_flow(const rp_law_tile *tile, int lane, vec flow, vec alpha, vec bulk,
+                            vec mu, vec t)
+{
+    const vec zero = vset(R(0.0)), half = vset(R(0.5));
+    const vec fast = law_parameter(tile, RP_PARAM_FAST_SLOPE, lane);
+    const ivec inertial = vlt(zero, fast);
+    if (!vany(inertial)) {
+        return flow;
+    }
+    // pressure, the flow of this step at I0, and how much wider the fast cone is
+    const vec pressure = vmax(zero, vset((real)(-1.0 / DIM)) * bulk * t);
+    const vec at_number = law_parameter(tile, RP_PARAM_FAST_RATE, lane) * vsqrt(pressure) *
+                          vset((real)tile->dt);
+    const vec wider = vmax(zero, (alpha - fast) * bulk * t / (mu + mu));
+    // x^2 + b x - flow at_number = 0, by whichever form has no cancellation
+    const vec b = at_number + wider - flow;
+    const vec product = flow * at_number;
+    const vec root = vsqrt(vfma(b, b, vset(R(4.0)) * product));
+    const ivec falls = vlt(b, zero);
+    const vec x = vselect(falls, half * (root - b), (product + product) / (root + vabs(b)));
+    return vselect(inertial & vlt(zero, flow) & vlt(zero, root + vabs(b)), x, flow);
+}
+
 RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
 {
     const vec zero = vset(R(0.0)), one = vset(R(1.0));
@@ -94,15 +119,17 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
     const vec radius = (cohesion - bulk * alpha * t) / (mu + mu);
     const ivec coheres = vlt(zero, cohesion);
     const vec tip = vany(coheres) ? vselect(coheres, cohesion / (alpha * bulk), zero) : zero;
-    const vec flow = shear - radius;
+    const vec slow_flow = shear - radius;
+    const vec flow = inertial_flow(tile, lane, slow_flow, alpha, bulk, mu, t);
 
     // theory (23): I inside, II apart, III sliding
-    const ivec inside = vle(flow, zero);
+    const ivec inside = vle(slow_flow, zero);
     const ivec apart = ~inside & (vle(tip, t) | vle(shear, zero));
 
     // only II forgets the strain: `nothing` is 0, or NaN where something was
     const vec nothing = zero * vabs(flow);
-    const vec scale = vselect(inside, one, vselect(apart, nothing, radius / shear));
+    const vec reached = radius + (slow_flow - flow);
+    const vec scale = vselect(inside, one, vselect(apart, nothing, reached / shear));
     const vec mean = over_d * vselect(apart, tip, t);
     const vec shift = over_d * gain;
     sym h = sym_scaled(deviator, scale);
@@ -156,6 +183,18 @@ static const rp_property hardening_form[] = {
      .sentence = "What is missing from `h0` at the start."},
 };
 
+static const rp_property inertial_form[] = {
+    {"friction", RP_PROPERTY_NUMBER, NULL, RP_POSITIVE, .absent = "0.26 more than at rest, as of glass beads",
+     .none = -1.0, RP_AT(inertial_friction),
+     .sentence = "Friction coefficient at high rates of shear, as `friction_coefficient` is that of slow flow."},
+    {"number", RP_PROPERTY_NUMBER, NULL, RP_POSITIVE, .otherwise = "0.279", RP_AT(inertial_number),
+     .sentence = "I0: the inertial number at which half of the way is gone. Glass beads have 0.279."},
+    {"grain", RP_PROPERTY_NUMBER, "m", RP_POSITIVE, .otherwise = "5e-4", RP_AT(inertial_grain),
+     .sentence = "Diameter of grains."},
+    {"density", RP_PROPERTY_NUMBER, "kg/m^3", RP_POSITIVE, .absent = "density / (1 - porosity)", .none = -1.0,
+     RP_AT(inertial_density), .sentence = "Density in the inertial number; by default that of grains."},
+};
+
 static const rp_property properties[] = {
     RP_ELASTIC_PROPERTIES,
     RP_FRICTION_PROPERTIES,
@@ -166,6 +205,11 @@ static const rp_property properties[] = {
      .sentence = "Strength without pressure, as of damp sand."},
     {"volume_correction", RP_PROPERTY_BOOLEAN, .otherwise = "true", RP_AT(volume_correction),
      .sentence = "Undo the volume that sand gains when it separates and falls together again."},
+    {"porosity", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = 1.0, .below_high = true, .otherwise = "0.4",
+     RP_AT(porosity), .sentence = "Share of the volume at rest that is pores: 0.4 of round grains, poured."},
+    {"inertial", RP_PROPERTY_TABLE, .otherwise = "false", RP_AT(inertial), .form = inertial_form, .forms = 4,
+     .sentence = "Friction grows with the inertial number I = grain * rate * sqrt(density / pressure), from that of slow "
+                 "flow to `friction`: by I / (I + number) of the way; `true` takes all defaults."},
 };
 
 static const char example[] =
@@ -205,6 +249,26 @@ static void hardened_range(const double h[4], double *least, double *most)
     }
 }
 
+// Glass beads: 0.38 at rest, 0.64 at most (Jop, Forterre and Pouliquen 2006).
+static double inertial_friction(const rp_material_def *def, double slow)
+{
+    return !def->inertial                  ? slow
+           : def->inertial_friction >= 0.0 ? def->inertial_friction
+                                           : slow + 0.26;
+}
+
+double rp_material_inertial_friction(const rp_material_def *def, int dim)
+{
+    const double slow = rp_material_friction(def, dim);
+    return def->kind == RP_SAND ? inertial_friction(def, slow) : slow;
+}
+
+double rp_material_inertial_density(const rp_material_def *def)
+{
+    return def->inertial_density >= 0.0 ? def->inertial_density
+                                        : def->density / (1.0 - def->porosity);
+}
+
 static rp_result check(const rp_material_def *def, int dim)
 {
     if (def->hardening && def->friction_coefficient >= 0.0) {
@@ -223,7 +287,13 @@ static rp_result check(const rp_material_def *def, int dim)
                            least, steepest.friction_angle);
         }
     }
-    rp_warn_of_friction("sand", rp_plain_friction(&steepest, dim));
+    const double slow = rp_plain_friction(&steepest, dim), fast = inertial_friction(def, slow);
+    if (!(fast >= slow)) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "sand.inertial.friction: want at least that of slow flow, %g, got %g", slow,
+                       fast);
+    }
+    rp_warn_of_friction("sand", slow);
     return RP_OK;
 }
 
@@ -256,6 +326,13 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
     out[RP_PARAM_FIT_SCALE] = curve.scale;
     out[RP_PARAM_FIT_TILT] = curve.tilt;
     out[RP_PARAM_FIT_BEND] = curve.bend;
+    if (def->inertial) {
+        const double density = rp_material_inertial_density(def);
+        out[RP_PARAM_FAST_SLOPE] =
+            rp_slope_of_friction(rp_material_inertial_friction(def, dim), dim);
+        out[RP_PARAM_FAST_RATE] =
+            def->inertial_number / (sqrt(2.0 * density) * def->inertial_grain);
+    }
 }
 
 const rp_material_class rp_class_sand = {

@@ -334,7 +334,59 @@ static void sand_deep_inside_comes_out_bit_by_bit(void)
     }
 }
 
+// V-G3: where friction is mu(I), a layer on an endless slope flows with Bagnold's profile, theory
+// (28d): it is started with it and keeps it for ten times sqrt(H/g). Catches a factor of sqrt(2) in
+// the rate, half the inertial number and friction that knows no rate: each was seen to fail.
+static void friction_by_rate_keeps_bagnolds_profile(void)
+{
+    enum { BINS = 8 };
+    const double depth = 0.1, tilt = 0.43, grain = 0.04 * depth;
+    const double number = 0.3 * (tan(tilt) - 0.38) / (0.64 - tan(tilt));
+    const double rate = 2.0 / 3.0 * number / grain * sqrt(g * cos(tilt));
+    char text[2048];
+    snprintf(text, sizeof text,
+             "local H, n, rate = %.17g, 16, %.17g\n"
+             "scene { dimension = 2, dx = H / n, fps = 1, frames = 1,\n"
+             "    gravity = {9.81 * math.sin(%g), -9.81 * math.cos(%g)} }\n"
+             "domain { min = {0, -1}, max = {H / 2, 1}, periodic = {true, false} }\n"
+             "local bead = material.sand { density = 1500, friction_coefficient = 0.38,\n"
+             "    inertial = { friction = 0.64, number = 0.3, grain = %g, density = 1500 } }\n"
+             "particles { material = bead, sampling = 'lattice', jitter = 0,\n"
+             "    shape = box { min = {0, 0}, max = {H / 2, H} }, velocity = function(x, y)\n"
+             "    return { rate * (H^1.5 - (H - y)^1.5), 0 } end }\n"
+             "collider { shape = half_space { point = {0, 0}, normal = {0, 1} },\n"
+             "    contact = 'sticky' }\n",
+             depth, rate, tilt, tilt, grain);
+    run r = start(text);
+    CHECK_HELPER(run_frames(r.world, 1));
+    const int64_t count = count_of(r.world);
+    double *x = malloc((size_t)count * 2 * sizeof *x), *v = malloc((size_t)count * 2 * sizeof *v);
+    CHECK_OK(rp_world_read(r.world, RP_COL_POSITION, x));
+    CHECK_OK(rp_world_read(r.world, RP_COL_VELOCITY, v));
+    double sum = 0.0, got[BINS] = {0}, want[BINS] = {0};
+    int in[BINS] = {0};
+    for (int64_t p = 0; p < count; p++) {
+        const double y = fmin(depth, fmax(0.0, x[2 * p + 1]));
+        const int bin = y < depth ? (int)(BINS * y / depth) : BINS - 1;
+        sum += v[2 * p];
+        got[bin] += v[2 * p];
+        want[bin] += rate * (pow(depth, 1.5) - pow(depth - y, 1.5));
+        in[bin]++;
+    }
+    const double surface = rate * pow(depth, 1.5);
+    CHECK_NEAR(surface, 2.0663 * sqrt(g * depth), 1e-4 * surface);
+    CHECK_NEAR(sum / (double)count, 0.6 * surface, 0.05 * 0.6 * surface);
+    for (int bin = 0; bin < BINS; bin++) {
+        check_context("bin %d", bin);
+        CHECK_NEAR(got[bin] / in[bin], want[bin] / in[bin], 0.05 * surface);
+    }
+    free(x);
+    free(v);
+    stop(&r);
+}
+
 TEST_MAIN(TEST(sand_rests_on_a_slope), TEST(a_bead_slides_down_a_curve),
           TEST(a_drum_gets_the_torque_that_lifts_the_sand),
           TEST(a_bucket_turned_over_keeps_its_sand), TEST(what_hits_a_wall_does_not_stay_in_it),
-          TEST(sand_deep_inside_comes_out_bit_by_bit))
+          TEST(sand_deep_inside_comes_out_bit_by_bit),
+          TEST(friction_by_rate_keeps_bagnolds_profile))

@@ -897,7 +897,108 @@ static void instruction_sets_agree(void)
     }
 }
 
-TEST_MAIN(TEST(the_return_mapping_keeps_its_promises), TEST(the_cases_are_tested_in_order),
+// mu(I) of a sheared state, by its definition: shear over pressure after the step is what friction
+// is at the rate at which the step flowed, theory (28a). From rates far below I0 to far above.
+// Catches Jop's rate without its sqrt(2), the density of the bulk in I, the wrong root.
+static void friction_grows_with_the_rate(void)
+{
+    law_variant v[LAW_VARIANTS];
+    const int count = law_variants(v);
+    for (int n = 0; n < count; n++) {
+        const int dim = v[n].dim, shear = dim; // the component xy
+        rp_material_def def = rp_default_sand_def();
+        def.friction_coefficient = 0.38;
+        def.volume_correction = false;
+        def.porosity = 0.375;
+        def.inertial = true;
+        def.inertial_friction = 0.64;
+        def.inertial_number = 0.3;
+        CHECK(rp_material_check(&def, dim) == RP_OK);
+        double last = 0.0;
+        for (double grain = 1e-6; grain < 1e6; grain *= 10.0) {
+            name_variant(&v[n], "");
+            def.inertial_grain = grain;
+            law_lane lane = {.density = def.density};
+            rp_material_parameters(&def, dim, lane.parameter);
+            lane.strain[0] = lane.strain[1] = -0.01;
+            lane.strain[2] = dim == 3 ? -0.01 : 0.0;
+            lane.strain[shear] = 0.03; // past the fast cone, too
+            law_round_lane(&v[n], &lane);
+            law_lane trial = lane;
+            law_update_one(&v[n], RP_ELASTIC, &trial, LAW_STRAIN_ONLY);
+            law_update_one(&v[n], RP_SAND, &lane, LAW_STRAIN_ONLY);
+            double tau[6];
+            law_stress_one(&v[n], RP_SAND, &lane, tau);
+            const double p = -trace(dim, tau) / dim;
+            const double rate = 2.0 * (trial.strain[shear] - lane.strain[shear]); // in 1 s
+            const double number = grain * rate * sqrt(def.density / 0.625 / p);
+            const double wanted = 0.38 + 0.26 * number / (0.3 + number);
+            CHECK_NEAR(tau[shear] / p, wanted, 1e-12 + 64.0 * v[n].unit);
+            CHECK(tau[shear] / p >= last - 64.0 * v[n].unit);
+            last = tau[shear] / p;
+            CHECK(grain > 1e-6 || last < 0.3801);
+        }
+        CHECK(last > 0.6399);
+    }
+}
+
+// What an implicit step linearises with, against the derivative of theory (28c) by hand: a plane
+// state of pressure p is sheared by 2 dg more. The flow x of x + R x / (g + x) = f grows by
+// df / (1 + R g / (g + x)^2), and the stress by 2 mu of what is left.
+static void the_tangent_knows_the_rate(void)
+{
+    for (int dim = 2; dim <= 3; dim++) {
+        const int shear = dim;
+        rp_material_def def = rp_default_sand_def();
+        def.friction_coefficient = 0.38;
+        def.volume_correction = false;
+        def.inertial = true;
+        def.inertial_friction = 0.64;
+        double of[RP_PARAM_COUNT];
+        _Alignas(64) double parameter[RP_PARAM_COUNT][RP_LANES], strain[6][RP_LANES] = {{0}};
+        _Alignas(64) double increment[9][RP_LANES] = {{0}}, direction[9][RP_LANES] = {{0}};
+        _Alignas(64) double density[RP_LANES], out[6][RP_LANES];
+        double wanted[RP_LANES];
+        for (int l = 0; l < RP_LANES; l++) {
+            def.inertial_grain = pow(10.0, -4.0 + 0.5 * l); // from far below I0 to far above
+            rp_material_parameters(&def, dim, of);
+            for (int k = 0; k < RP_PARAM_COUNT; k++) {
+                parameter[k][l] = of[k];
+            }
+            density[l] = def.density;
+            for (int k = 0; k < dim; k++) {
+                strain[k][l] = -0.01;
+            }
+            strain[shear][l] = 0.03;
+            direction[1][l] = direction[dim][l] = 1.0; // dL_xy = dL_yx, no spin
+            const double mu = of[RP_PARAM_MU], bulk = dim * of[RP_PARAM_LAMBDA] + 2.0 * mu;
+            const double p = 0.01 * bulk, root2 = sqrt(2.0);
+            const double f = root2 * (0.03 - 0.38 * p / (2.0 * mu));
+            const double R = root2 * 0.26 * p / (2.0 * mu);
+            const double g = def.inertial_number * sqrt(p / (def.density / (1.0 - def.porosity))) /
+                             (root2 * def.inertial_grain);
+            double x = 0.0; // Newton's comes from below: the left side bends down
+            for (int i = 0; i < 60; i++) {
+                x -= (x + R * x / (g + x) - f) / (1.0 + R * g / ((g + x) * (g + x)));
+            }
+            wanted[l] = 2.0 * mu * (1.0 - 1.0 / (1.0 + R * g / ((g + x) * (g + x))));
+        }
+        const rp_law *law = rp_laws_find(dim, 64, RP_ISA_PLAIN)[RP_SAND];
+        const rp_law_tile tile = {.parameter = parameter,
+                                  .increment = increment,
+                                  .density = density,
+                                  .dt = 1.0,
+                                  .column = {[RP_COL_STRAIN] = strain}};
+        rp_law_tangent(law, dim, &tile, (const double(*)[RP_LANES])direction, out);
+        for (int l = 0; l < RP_LANES; l++) {
+            check_context("%dD, lane %d", dim, l);
+            CHECK_NEAR(out[shear][l], wanted[l], 1e-6 * parameter[RP_PARAM_MU][l]);
+        }
+        CHECK(wanted[0] < 0.01 * parameter[RP_PARAM_MU][0]);
+    }
+}
+
+TEST_MAIN(TEST(friction_grows_with_the_rate), TEST(the_tangent_knows_the_rate), TEST(the_return_mapping_keeps_its_promises), TEST(the_cases_are_tested_in_order),
           TEST(sand_carries_pressure_and_no_tension), TEST(sand_follows_the_deformation_gradient),
           TEST(two_thousand_steps_of_sand_do_not_drift), TEST(hardening_moves_the_cone),
           TEST(hardening_counts_the_flow), TEST(expansion_is_paid_back),

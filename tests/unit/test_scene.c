@@ -609,7 +609,7 @@ static void words_of_other_tools_are_understood(void)
          "test.lua:2: material.sand: unknown key 'friction'; did you mean 'friction_coefficient' "
          "(or friction_angle, in degrees)? Known are name, density, young, poisson, "
          "friction_angle, yield_fit, friction_coefficient, hardening, cohesion, "
-         "volume_correction, color"},
+         "volume_correction, porosity, inertial, color"},
         {START "material.sand { E = 1e6 }", "unknown key 'E'; did you mean 'young'?"},
         {START "material.sand { Youngs_Modulus = 1e6 }", "did you mean 'young'?"},
         {START "material.sand { nu = 0.3 }", "unknown key 'nu'; did you mean 'poisson'?"},
@@ -724,6 +724,12 @@ static void mistakes_are_named_with_their_line(void)
          "want yield_fit or friction_coefficient, got both"},
         {START "material.sand { friction_angle = 30, hardening = true }",
          "test.lua:2: material.sand.friction_angle: want none with hardening"},
+        {START "material.sand { porosity = 1 }",
+         "test.lua:2: material.sand.porosity: want >= 0 and < 1, got 1"},
+        {START "material.sand { inertial = { grain = 0 } }",
+         "test.lua:2: material.sand.inertial.grain: want > 0 m, got 0"},
+        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial = true }",
+         "inertial of sand"},
         {START "material.sand { color = {0.5, 2, 0} }", "material.sand.color"},
         {START "material.elastic { color = 'red' }", "material.elastic.color"},
         {START "material.sand { name = ('x'):rep(64) }",
