@@ -181,7 +181,8 @@ static void three_sets_fall_together(const rp_kernels *k)
                     .threads = 2,
                     .scratch = &scratch,
                     .stats = &stats,
-                    .dt = DT};
+                    .dt = DT,
+                    .option = def.option};
     double start[SETS] = {0};
     enum { STEPS = 12 };
     for (int n = 0; n <= STEPS; n++) {
