@@ -32,6 +32,7 @@ typedef struct rp_collider_def {
     rp_pose_of_time motion; ///< moves and turns the shape about the origin
     int parent;             ///< number of an earlier collider that it goes along with; -1: none
     const char *name;       ///< for messages; copied; NULL: by its number
+    bool permeable; ///< method mixture: water passes it, sand does not, and sand within is held
     rp_look look;
     double color[3]; ///< of a solid one in pictures: red, green, blue, 0 to 1 as in sRGB
     uint32_t cookie;

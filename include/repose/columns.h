@@ -30,6 +30,7 @@ typedef struct rp_world rp_world;
     X(RATE,         "rate",         REAL,     SYMMETRIC, 0, "1/s", "rate of deformation, where it meets viscosity") \
     X(CONSOLIDATION, "consolidation", REAL,   SCALAR,    0, "1",   "log of clay's yield pressure over that at the start") \
     X(PLASTIC_VOLUME, "plastic_volume", REAL, SCALAR,    0, "1",   "log of volume that snow gained for good; below 0 where it was compacted") \
+    X(SATURATION,   "saturation",   REAL,     SCALAR,    0, "1",   "share of the pores around a grain of sand that is full of water") \
     X(BOND,         "bond",         REAL,     SCALAR,    1, "1",   "share of its cohesion that a particle has, where it can be lost") \
     X(STRENGTH,     "strength",     REAL,     SCALAR,    0, "Pa",  "stress that glue withstands; a force in N where its criterion is the paper's") \
     X(NORMAL,       "normal",       REAL,     VECTOR,    0, "1",   "of the cut that glue holds, from its first body to its second") \

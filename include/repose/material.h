@@ -55,8 +55,11 @@ typedef struct rp_material_def {
     bool hardening;              ///< friction angle follows h0 + (h1 q - h3) exp(-h2 q)
     double hardening_h[4];       ///< h0 [rad], h1 [rad], h2 [1], h3 [rad]
     double cohesion;             ///< c_C, as stress norm [Pa]
-    bool volume_correction;      ///< undo the volume that sand gains when it separates
     double porosity;             ///< share of the volume at rest that is pores
+    double conductivity; ///< of sand for water [m/s]; what `permeability` and `drag` say otherwise
+    double permeability; ///< of sand [m^2]; < 0: not given
+    double drag;         ///< between sand and water [kg/(m^3 s)]; < 0: not given
+    bool volume_correction;      ///< undo the volume that sand gains when it separates
     bool inertial;               ///< friction grows with the rate of shear, mu(I)
     double inertial_friction;    ///< what it grows to; < 0: 0.26 more than friction at rest
     double inertial_number;      ///< I0, at which it has grown by half

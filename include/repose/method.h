@@ -26,6 +26,8 @@ extern "C" {
     X(SETTLE, "scene.settle", "rest before time begins")                                           \
     X(ENERGY, "output.energy", "an account of where energy goes")                                  \
     X(BODIES, "particles.body", "bodies with a velocity of their own that touch each other")       \
+    X(MIXTURE, "sand with water", "both in one scene, each with a velocity of its own")            \
+    X(PERMEABLE, "collider.permeable", "what water passes and sand does not")                      \
     X(FRACTURE, "fracture", "bodies that break along glue")                                        \
     X(PRESTRESS, "particles.prestress", "particles that start with their weight")                  \
     X(COLLIDERS, "collider", "solid things, at rest")                                              \

@@ -37,7 +37,8 @@ typedef struct rp_particles_def {
     double velocity_gradient[3][3];       ///< d v_i / d x_j [1/s]; also sets the affine state
     rp_vector_of_place velocity_of_place; ///< replaces both when its call is not NULL
     rp_prestress prestress;
-    int field; ///< which velocity field
+    double share; ///< of the shape that they fill: 1, or the porosity of sand that they are within
+    int field;    ///< which velocity field
     /// Into pieces, each with a field of its own from `field` on (fracture.h); NULL: whole. Only
     /// looked at during the call.
     const struct rp_cut *cut;

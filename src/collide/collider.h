@@ -13,6 +13,7 @@ typedef struct rp_collider {
     rp_pose_of_time motion;
     int parent; // an earlier collider that it goes along with, or -1
     char name[RP_NAME_SIZE];
+    bool permeable;  // water passes, and sand within is held
     bool moves;      // by itself or with its parent
     bool free;       // of a body of finite mass (collide/rigids.h), which says where it is
     bool thin;       // sand may feel two faces of it at once (collide/thin.h)

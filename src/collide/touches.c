@@ -31,8 +31,10 @@ static void find_on_page(void *context, int64_t page, int thread)
     (void)thread;
     const finding *f = context;
     const int32_t *block = rp_grid_page(f->grid)[page].block;
+    const bool water = rp_grid_page(f->grid)[page].field != 0; // in a mixture
     for (int i = 0; i < f->colliders; i++) {
         if ((f->collider[i].moves || !f->only_moving) && !f->collider[i].free &&
+            !(water && f->collider[i].permeable) &&
             rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
             f->near[page][i / 64] |= 1ull << i % 64;
         }

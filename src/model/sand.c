@@ -102,7 +102,9 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
     const vec mu = law_parameter(tile, RP_PARAM_MU, lane);
     const vec bulk = vfma(vset(DIM), law_parameter(tile, RP_PARAM_LAMBDA, lane), mu + mu);
     const vec left = vmax(zero, vfma(gain, vset(-FADING), one));
-    const vec cohesion = law_parameter(tile, RP_PARAM_COHESION, lane) * left;
+    const real *bond = tile->column[RP_COL_BOND]; // water takes it
+    const vec dry = law_parameter(tile, RP_PARAM_COHESION, lane) * left;
+    const vec cohesion = bond != NULL ? dry * vload(bond + lane) : dry;
 
     // the trial strain in its parts; the deviator is taken before the gain is added
     const sym trial = hencky_trial(tile, lane);
@@ -203,10 +205,17 @@ static const rp_property properties[] = {
                  "It then replaces `friction_angle`; `true` takes all defaults."},
     {"cohesion", RP_PROPERTY_NUMBER, "Pa", RP_NOT_NEGATIVE, .otherwise = "0", RP_AT(cohesion),
      .sentence = "Strength without pressure, as of damp sand."},
-    {"volume_correction", RP_PROPERTY_BOOLEAN, .otherwise = "true", RP_AT(volume_correction),
-     .sentence = "Undo the volume that sand gains when it separates and falls together again."},
     {"porosity", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = 1.0, .below_high = true, .otherwise = "0.4",
      RP_AT(porosity), .sentence = "Share of the volume at rest that is pores: 0.4 of round grains, poured."},
+    {"conductivity", RP_PROPERTY_NUMBER, "m/s", .low = 1e-9, .high = 1e3, .otherwise = "0.01", .not_with = "permeability drag",
+     RP_AT(conductivity), .sentence = "How fast water seeps through it under its own weight, per area of sand and pores: gravel 0.01 and more, "
+                 "sand 1e-4, silt 1e-7. Only with `method = \"mixture\"`."},
+    {"permeability", RP_PROPERTY_NUMBER, "m^2", .low = 1e-17, .high = 1e-4, .absent = "follows from `conductivity`", .none = -1.0,
+     .not_with = "conductivity drag", RP_AT(permeability), .sentence = "Instead of `conductivity`, for a liquid as thick as water, 0.001 Pa s."},
+    {"drag", RP_PROPERTY_NUMBER, "kg/(m^3 s)", .low = 1e-3, .high = 1e11, .absent = "follows from `conductivity`", .none = -1.0,
+     .not_with = "conductivity permeability", RP_AT(drag), .sentence = "Force between sand and water per volume and difference of velocities, instead of `conductivity`."},
+    {"volume_correction", RP_PROPERTY_BOOLEAN, .otherwise = "true", RP_AT(volume_correction),
+     .sentence = "Undo the volume that sand gains when it separates and falls together again."},
     {"inertial", RP_PROPERTY_TABLE, .otherwise = "false", RP_AT(inertial), .form = inertial_form, .forms = 4,
      .sentence = "Friction grows with the inertial number I = grain * rate * sqrt(density / pressure), from that of slow "
                  "flow to `friction`: by I / (I + number) of the way; `true` takes all defaults."},
@@ -323,6 +332,13 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
     for (int k = 0; k < 4; k++) {
         out[RP_PARAM_H0 + k] = def->hardening_h[k];
     }
+    // drag that lets through what Darcy says, docs/theory.md (P2)
+    enum { WATER = 1000 }; // kg/m^3
+    const double n2 = def->porosity * def->porosity;
+    out[RP_PARAM_POROSITY] = def->porosity;
+    out[RP_PARAM_DRAG] = def->drag > 0.0           ? def->drag
+                         : def->permeability > 0.0 ? n2 * 1e-3 / def->permeability
+                                                   : n2 * WATER * 9.81 / def->conductivity;
     out[RP_PARAM_FIT_SCALE] = curve.scale;
     out[RP_PARAM_FIT_TILT] = curve.tilt;
     out[RP_PARAM_FIT_BEND] = curve.bend;

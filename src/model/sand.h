@@ -17,8 +17,10 @@ enum {
     RP_PARAM_FIT_BEND,
     RP_PARAM_FAST_SLOPE, // alpha at high rates of shear; 0: friction does not depend on the rate
     RP_PARAM_FAST_RATE,  // I0 / (sqrt(2) d_g sqrt(rho)): times sqrt(p), the rate at I0, theory (28b)
+    RP_PARAM_POROSITY,
+    RP_PARAM_DRAG, // c_E of water that seeps through it [kg/(m^3 s)]
 };
-_Static_assert((int)RP_PARAM_FAST_RATE < (int)RP_PARAM_COUNT, "sand has the most to tell");
+_Static_assert((int)RP_PARAM_DRAG < (int)RP_PARAM_COUNT, "sand has the most to tell");
 
 // The friction angle [rad] after hardening by q, docs/theory.md (28).
 double rp_hardened_angle(const double h[4], double q);

@@ -169,6 +169,8 @@ static rp_result add_particles(rp_world *world, const rp_scene *scene, const sce
     def.sampling = (rp_sampling)rp_call_choice(r, "sampling");
     def.jitter = rp_call_number(r, "jitter");
     def.prestress = (rp_prestress)rp_call_choice(r, "prestress");
+    const scene_value *within = rp_call_value(r, "within");
+    def.share = within->kind != 0 ? rp_call_number(within->call, "porosity") : 1.0;
     const scene_body *body = rp_scene_find_body(scene, rp_call_text(r, "body"));
     def.field = body->number;
     def.cut = body->fracture != NULL ? body->fracture->cut : NULL;
@@ -191,6 +193,7 @@ static rp_result add_collider(rp_world *world, const rp_scene *scene, const scen
     def.shape = rp_call_value(r, "shape")->call->shape;
     def.contact = (rp_contact)rp_call_choice(r, "contact");
     def.friction = rp_call_number(r, "friction");
+    def.permeable = rp_call_boolean(r, "permeable");
     def.name = rp_call_text(r, "name");
     def.motion = rp_scene_motion(r);
     def.look = (rp_look)rp_call_choice(r, "look");

@@ -119,6 +119,16 @@ static rp_result check_particles(rp_scene *scene, scene_call *r)
         return rp_call_fail(scene, r, "jitter", "want none without sampling = \"lattice\", got %g",
                             rp_call_number(r, "jitter"));
     }
+    const scene_value *within = rp_call_value(r, "within");
+    if (within->kind != 0 && (strcmp(within->call->word->name, "material.sand") != 0 ||
+                              !(rp_call_number(within->call, "porosity") > 0.0))) {
+        return rp_call_fail(scene, r, "within", "want a sand whose porosity is more than 0");
+    }
+    const scene_call *material = rp_call_value(r, "material")->call;
+    if (within->kind != 0 && strcmp(material->word->name, "material.water") != 0) {
+        return rp_call_fail(scene, r, "within", "want it of water alone, got %s",
+                            material->word->name);
+    }
     scene_value *per_cell = &r->value[rp_scene_key_index(r->word, "per_cell")];
     scene_value *spacing = &r->value[rp_scene_key_index(r->word, "spacing")];
     if (!spacing->given && !per_cell->given) {

@@ -35,6 +35,8 @@ static const struct {
     {"collider", "velocity", RP_FEATURE_MOTION, 0},
     {"collider", "spin", RP_FEATURE_MOTION, 0},
     {"collider", "keys", RP_FEATURE_MOTION, 0},
+    {"collider", "permeable", RP_FEATURE_PERMEABLE, 0},
+    {"particles", "within", RP_FEATURE_MIXTURE, 0},
     {"rigid", NULL, RP_FEATURE_RIGID, 0},
     {"fracture", NULL, RP_FEATURE_FRACTURE, 0},
     {"material", "viscosity", RP_FEATURE_VISCOSITY, 0},
@@ -117,6 +119,7 @@ static void add_foreign_options(const rp_scene *scene, const rp_method_info *met
 rp_result rp_scene_check_features(const rp_scene *scene, const rp_method_info *method)
 {
     uint64_t features = 0;
+    bool sand = false, water = false;
     char remark[1024];
     for (const scene_call *call = scene->first; call != NULL; call = call->next) {
         const rp_result result = check_call(scene, call, method);
@@ -124,7 +127,10 @@ rp_result rp_scene_check_features(const rp_scene *scene, const rp_method_info *m
             return result;
         }
         features |= rp_scene_features(call);
+        sand = sand || strcmp(call->word->name, "material.sand") == 0;
+        water = water || strcmp(call->word->name, "material.water") == 0;
     }
+    features |= sand && water ? 1ull << RP_FEATURE_MIXTURE : 0;
     const rp_result result = rp_method_check(method, features, remark, sizeof remark);
     add_foreign_options(scene, method, remark, sizeof remark);
     if (remark[0] != '\0') {

@@ -297,6 +297,8 @@ static const scene_key particles_keys[] = {
     {"body", TAKES_STRING, .otherwise = "\"rest\"",
      .sentence = "Name of the body that they are part of. Each has a velocity of its own, and bodies slide on and part from each "
                  "other (`contact`); particles of one body stick together, whatever they are made of. At most 63 bytes."},
+    {"within", TAKES_MATERIAL, .absent = "the whole shape is theirs",
+     .sentence = "The sand whose pores they fill: of the shape, they take the share that its `porosity` says. Only water, with `method = \"mixture\"`."},
     {"prestress", TAKES_CHOICE, .choices = CHOICES("none", "k0"), .otherwise = "\"none\"",
      .sentence = "k0: particles start with the pressure of what lies above them in the shape, and sideways with that of a "
                  "layer that cannot spread, so that sand between walls starts at rest."},
@@ -375,6 +377,8 @@ static const scene_key collider_keys[] = {
      .sentence = "Sticky: what touches it moves with it; slip: slides along and never lifts off; separate: may lift off."},
     {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",
      .sentence = "Coulomb coefficient. Only where things slide: not with sticky contact."},
+    {"permeable", TAKES_BOOLEAN, .otherwise = "false",
+     .sentence = "A filter: water passes it, sand does not, and sand that starts within is held. Only with `method = \"mixture\"`."},
     {"motion", TAKES_FUNCTION, .form = &pose_form, .arguments = "t", .absent = "stays where it is",
      .sentence = "Gives the pose at a time in seconds."},
     {"velocity", TAKES_VECTOR, "m/s", ANY, .otherwise = "{0, 0, 0}", .not_with = "motion",

@@ -23,6 +23,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
         return rp_fail(RP_ERR_ARGUMENT, "collider: start from rp_default_collider_def()");
     }
     RP_TRY(rp_world_honours(world, RP_FEATURE_COLLIDERS));
+    RP_TRY(def->permeable ? rp_world_honours(world, RP_FEATURE_PERMEABLE) : RP_OK);
     if (def->motion.call != NULL) {
         RP_TRY(rp_world_honours(world, RP_FEATURE_MOTION));
     }
@@ -91,6 +92,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
         .shape = rp_shape_retain(def->shape),
         .contact = def->contact,
         .friction = def->friction,
+        .permeable = def->permeable,
         .motion = def->motion,
         .parent = def->parent,
         .morph = morph,

@@ -11,7 +11,7 @@
 
 rp_particles_def rp_default_particles_def(void)
 {
-    return (rp_particles_def){.jitter = 0.5, .cookie = RP_DEF_COOKIE};
+    return (rp_particles_def){.jitter = 0.5, .share = 1.0, .cookie = RP_DEF_COOKIE};
 }
 
 static double spacing_of(const rp_world *world, const rp_particles_def *def)
@@ -220,6 +220,9 @@ static rp_result check_particles(const rp_world *world, const rp_particles_def *
                            world->material[def->material.index].name);
         }
     }
+    if (!(def->share > 0.0 && def->share <= 1.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles.share: want > 0 to 1, got %g", def->share);
+    }
     if (!(def->jitter >= 0.0 && def->jitter <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "particles.jitter: want 0 to 1, got %g", def->jitter);
     }
@@ -270,7 +273,8 @@ typedef struct filling {
 static bool is_inside_collider(const rp_world *world, const double x[3])
 {
     for (int i = 0; i < world->colliders; i++) {
-        if (rp_collider_distance(&world->collider[i], x) < 0.0) {
+        if (!world->collider[i].permeable &&
+            rp_collider_distance(&world->collider[i], x) < 0.0) {
             return true;
         }
     }
@@ -392,8 +396,8 @@ static rp_result fill_places(filling *f)
                                             : "the whole shape lies inside colliders");
     }
     // of the whole shape, so that what is carved out is missing
-    const double volume =
-        rp_shape_volume(def->shape, world->def.dimension) / (double)(f->count + f->carved);
+    const double volume = def->share * rp_shape_volume(def->shape, world->def.dimension) /
+                          (double)(f->count + f->carved);
     if (world->def.plan) {
         rp_plan_commit(world, def->material, volume);
         world->next_id += (uint64_t)f->count;

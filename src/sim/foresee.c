@@ -611,7 +611,7 @@ static void look_for_mud(const rp_world *world)
         sand += kind == RP_SAND || kind == RP_CAM_CLAY ? world->plan.mass[i] : 0.0;
         water += kind == RP_WATER ? world->plan.mass[i] : 0.0;
     }
-    if (sand > 0.0 && water > 0.0) {
+    if (sand > 0.0 && water > 0.0 && world->needs.apart == NULL) {
         rp_log(RP_LOG_WARNING,
                "sand and water share one velocity with method %s: where they meet they stick, and "
                "water does not flow through sand",

@@ -13,6 +13,18 @@ rp_species *rp_world_species_of(rp_world *world, rp_material material)
     return &world->species[world->species_of[material.index]];
 }
 
+int rp_world_fields(const rp_world *world)
+{
+    return world->needs.apart != NULL ? 2 : world->def.fields;
+}
+
+int rp_world_field_of(const rp_world *world, rp_material material, int field)
+{
+    const char *apart = world->needs.apart;
+    const char *name = world->species[world->species_of[material.index]].name;
+    return apart != NULL && strcmp(apart, name) == 0 ? 1 : field;
+}
+
 // The species of this name, made when it is the first of its kind.
 static rp_result find_species(rp_world *world, const rp_material_class *class, int *index)
 {
@@ -27,8 +39,10 @@ static rp_result find_species(rp_world *world, const rp_material_class *class, i
     }
     rp_species *species = &world->species[world->species_count];
     rp_set *set = &world->set[world->species_count];
-    RP_TRY(rp_set_init(set, &world->grid.layout, class->massless ? 0 : world->needs.columns,
-                       &world->allocator));
+    const bool solid = strcmp(name, "solid") == 0;
+    const unsigned columns =
+        class->massless ? 0 : world->needs.columns | (solid ? world->needs.solid_columns : 0);
+    RP_TRY(rp_set_init(set, &world->grid.layout, columns, &world->allocator));
     set->comm = world->comm;
     *species = (rp_species){.set = set};
     snprintf(species->name, sizeof species->name, "%s", name);
@@ -73,6 +87,10 @@ rp_result rp_world_add_material(rp_world *world, const rp_material_def *def, rp_
         return rp_fail(RP_ERR_UNSUPPORTED,
                        "%s.viscosity: want quadratic or cubic splines with it, got linear ones",
                        class->info.name);
+    }
+    if (world->needs.apart != NULL && def->kind == RP_SAND && !(def->porosity > 0.0)) {
+        return rp_fail(RP_ERR_ARGUMENT, "sand.porosity: want > 0 with method %s, got %g",
+                       world->solver->info.name, def->porosity);
     }
     const int before = world->species_count;
     int index;
@@ -177,7 +195,7 @@ rp_result rp_world_add_group(rp_world *world, rp_material material, int field, d
     rp_species *species = rp_world_species_of(world, material);
     const rp_set *set = species->set;
     const rp_group group = {.material = material.index,
-                            .field = (uint16_t)field,
+                            .field = (uint16_t)rp_world_field_of(world, material, field),
                             .volume = volume,
                             .mass = world->material[material.index].density * volume};
     // a source that pours again and again needs one group
@@ -210,7 +228,7 @@ rp_result rp_world_add_groups(rp_world *world, rp_material material, int field, 
     *first = (uint16_t)species->set->groups;
     for (int i = 0; i < fields; i++) {
         const rp_group group = {.material = material.index,
-                                .field = (uint16_t)(field + i),
+                                .field = (uint16_t)rp_world_field_of(world, material, field + i),
                                 .volume = volume,
                                 .mass = world->material[material.index].density * volume};
         rp_world_put_group(world, species, &group);

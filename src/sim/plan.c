@@ -60,6 +60,7 @@ rp_result rp_plan_count(rp_world *world, const double x[3], rp_material material
     const uint64_t key = rp_block_key(block);
     const bool first = world->plan.used == 0;
     const int species = world->species_of[material.index];
+    field = rp_world_field_of(world, material, field);
     rp_plan_block *found = find(&world->plan, key, species, field);
     if (is_free(found)) {
         *found =

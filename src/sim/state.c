@@ -421,7 +421,7 @@ static rp_result check_groups(const rp_world *world, int species, const rp_state
         const rp_state_group *g = &part->group[i];
         if (g->material < 0 || g->material >= world->materials ||
             world->species_of[g->material] != species || g->field < 0 ||
-            g->field >= world->def.fields || !(g->volume > 0.0 && isfinite(g->volume))) {
+            g->field >= rp_world_fields(world) || !(g->volume > 0.0 && isfinite(g->volume))) {
             return rp_fail(RP_ERR_ARGUMENT, "state: group %d is damaged", i);
         }
         const double mass = world->material[g->material].density * g->volume;
@@ -446,7 +446,7 @@ static rp_result check_pages(const rp_world *world, const rp_state_part *part)
         const rp_state_page *r = &part->page[p];
         bool good = r->first % RP_LANES == 0 && r->first >= end && r->count > 0 &&
                     (int64_t)r->first + r->count <= h->slots && r->field >= 0 &&
-                    r->field < world->def.fields && (world->def.dimension == 3 || r->block[2] == 0);
+                    r->field < rp_world_fields(world) && (world->def.dimension == 3 || r->block[2] == 0);
         for (int a = 0; a < 3; a++) {
             good = good && r->block[a] > -RP_BLOCK_LIMIT && r->block[a] < RP_BLOCK_LIMIT - 1;
         }

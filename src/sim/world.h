@@ -183,6 +183,11 @@ void rp_world_join(rp_world *world, rp_comm *comm);
 
 // The species that particles of a material belong to.
 rp_species *rp_world_species_of(rp_world *world, rp_material material);
+// How many velocity fields there are: those of bodies, and one that the method gives a species.
+int rp_world_fields(const rp_world *world);
+// The velocity field of particles of a material: the one that is asked for, unless the method gives
+// its species one of its own.
+int rp_world_field_of(const rp_world *world, rp_material material, int field);
 // Can the world's method do this? A sentence when it cannot.
 rp_result rp_world_honours(const rp_world *world, rp_feature feature);
 

@@ -5,20 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const rp_solver rp_solver_explicit, rp_solver_nonsmooth, rp_solver_sph;
+extern const rp_solver rp_solver_explicit, rp_solver_mixture, rp_solver_nonsmooth, rp_solver_sph;
 
 // Those that are planned are known by name, so that who asks for one is told.
 static const rp_method_info planned[] = {
     {.name = "implicit",
      .sentence = "Elasticity and plasticity solved for: where stiffness costs more than flow."},
-    {.name = "mixture", .sentence = "Sand and water, each with a velocity of its own."},
 };
 enum { PLANNED = sizeof planned / sizeof planned[0] };
 
 enum { SOLVERS_MOST = 8 };
-static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit, &rp_solver_nonsmooth,
-                                                 &rp_solver_sph};
-static int solver_count = 3;
+static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit, &rp_solver_mixture,
+                                                 &rp_solver_nonsmooth, &rp_solver_sph};
+static int solver_count = 4;
 
 void rp_solver_add(const rp_solver *solver)
 {

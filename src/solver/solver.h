@@ -28,6 +28,8 @@ enum { RP_LIMITS_MOST = 8 };
 // What a solver wants of the world around it.
 typedef struct rp_needs {
     unsigned columns; // of every species with mass, besides those of laws: 1u << rp_column_id
+    unsigned solid_columns; // of the species "solid" besides
+    const char *apart;      // species with a velocity field of its own, 1; NULL: none
     rp_channel channel[RP_CHANNEL_LIMIT]; // of the grid
     unsigned orders;                      // splines it can work with: 1u << order
     int per_cell;                         // particles in a cell that it must have; 0: any

@@ -19,13 +19,14 @@ import sys
 import tempfile
 import time
 
-# An eighth of a second with all that has a state of its own or moves: five materials of three species, a spout that hits the floor
+# An eighth of a second with all that has a state of its own or moves: five materials of three species (sand in 3D, water in 2D: here they would stick together), a spout that hits the floor
 # hard enough for sand to be put back out of it, a sink, a border, colliders moved by a function, by key frames and along
 # with another, a mesh, rigid bodies and a joint. Particles cross pages and are sorted; states in mid-frame too.
 SCENE = """
 -- in 2D the file gives the title, also when the run is resumed from its own copy
 scene { title = %(dimension)d == 3 and "Slump" or nil, dimension = %(dimension)d, dx = 0.025, fps = 60, frames = 8, precision = "%(precision)s" }
-local sand, rubber = material.sand {}, material.elastic { young = 1e5 }
+local sand = %(dimension)d == 3 and material.sand {} or material.snow {}
+local rubber = material.elastic { young = 1e5 }
 particles { material = sand, shape = box { min = {0, 0.02, 0}, max = {%(width)g, 0.5, 0.2} }, velocity = {0.7, 0, 0} }
 particles { material = rubber, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.12 }, velocity = {-2, -3, 0.5} }
 collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, contact = "separate", friction = 0.4 }
@@ -43,7 +44,7 @@ rigid { name = "flap", shape = box { min = {0.5, 0.3, 0.02}, max = {0.8, 0.36, 0
 joint { kind = "hinge", a = "flap", at = {0.5, 0.33, 0.1}, speed = function(t) return 600 + 1000 * t end, strength = 20, range = { min = -10, max = 25 } }
 emitter { material = sand, shape = sphere { center = {1.2, 0.12, 0.1}, radius = 0.04 }, velocity = {0, -5, 0}, stop = 0.1 }
 -- three species in one run: a pool into which water is poured too, a lump of clay, and marks in the rubber
-local water = material.water { sound_speed = 20, viscosity = 1 }
+local water = %(dimension)d == 2 and material.water { sound_speed = 20, viscosity = 1 } or material.snow {}
 particles { material = water, shape = box { min = {0.9, 0.02, 0}, max = {1.1, 0.14, 0.2} }, velocity = {0.5, 0, 0} }
 particles { material = material.cam_clay { preconsolidation = 2e3 }, shape = sphere { center = {0.9, 0.4, 0.1}, radius = 0.06 }, velocity = {0, -3, 0} }
 particles { material = material.tracer {}, shape = sphere { center = {0.4, 0.8, 0.1}, radius = 0.06 } }
@@ -68,6 +69,21 @@ particles { material = material.sand {}, shape = box { min = {-1, 0}, max = {1, 
 fracture { body = "block", by = voronoi { count = 7, seed = 4 }, strength = {4e3, 9e3} }
 contact { bodies = {"block", "rest"}, friction = 0.5 }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "separate", friction = 0.4 }
+"""
+# Water that seeps into sand of two kinds, and is poured and drained: saturation, cohesion and the fields of both are state.
+MIXTURE = """
+scene { title = "mud", method = "mixture", dimension = 2, dx = 0.04, fps = 60, frames = 8 }
+local coarse, fine = material.sand { cohesion = 500 }, material.sand { porosity = 0.3, conductivity = 1e-4 }
+local water = material.water { sound_speed = 15 }
+particles { material = coarse, shape = box { min = {0.4, 0}, max = {0.8, 0.5} } }
+particles { material = fine, shape = box { min = {0.8, 0}, max = {1.2, 0.4} } }
+particles { material = water, within = fine, shape = box { min = {0.8, 0}, max = {1.2, 0.3} } }
+particles { material = water, shape = box { min = {0, 0}, max = {0.4, 0.5} } }
+emitter { material = water, shape = sphere { center = {0.6, 0.8}, radius = 0.08 }, velocity = {0, -3}, stop = 0.1 }
+sink { shape = box { min = {1.15, 0}, max = {1.3, 0.1} } }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "separate", friction = 0.5 }
+collider { shape = half_space { point = {0, 0}, normal = {1, 0} }, contact = "slip" }
+rigid { shape = sphere { center = {0.25, 0.6}, radius = 0.08 }, density = 500 }
 """
 # Nearly all of its time is spent in a function of the script, so that is where stops find it. A call may take 1 s of
 # processor time; every stop is longer.
@@ -231,6 +247,23 @@ def main():
             kills = 2 + options.kills // 10
             case.broken(kills, rng)
             print(f"cracks: {kills} kills, the same bits; {case.seconds:.1f} s without a break")
+        if options.kills > 0:
+            alike = []
+            for threads in 1, 2, 5:
+                case = Case(program, f"mixture-{threads}", threads, MIXTURE)
+                case.whole()
+                alike.append(f"mixture-{threads}-whole/frames/frame.000008.hdf")
+            for name in alike[1:]:
+                with open(alike[0], "rb") as a, open(name, "rb") as b:
+                    if a.read() != b.read():
+                        fail(f"{alike[0]} and {name} differ")
+            row = case.stats("mixture-5-whole")[-1]
+            if not (float(row["water_m3"]) > 0 and int(row["born"]) > 0 and int(row["removed_sink"]) > 0):
+                fail(f"mixture: nothing was poured or drained: {row}")
+            case.in_parts(2)
+            kills = 2 + options.kills // 10
+            case.broken(kills, rng)
+            print(f"mixture: {kills} kills, the same bits, and with 1, 2 and 5 threads; {case.seconds:.1f} s without a break")
         if options.stops > 0:
             case = Case(program, "busy", 1, BUSY)
             case.whole()

@@ -30,6 +30,7 @@ static const struct {
     {RP_COL_RATE, "rate", 3, 6, 4, 8},
     {RP_COL_CONSOLIDATION, "consolidation", 1, 1, 4, 8},
     {RP_COL_PLASTIC_VOLUME, "plastic_volume", 1, 1, 4, 8},
+    {RP_COL_SATURATION, "saturation", 1, 1, 4, 8},
     {RP_COL_BOND, "bond", 1, 1, 4, 8},
     {RP_COL_STRENGTH, "strength", 1, 1, 4, 8},
     {RP_COL_NORMAL, "normal", 2, 3, 4, 8},

@@ -32,7 +32,7 @@ static rp_world *small_world(void)
 }
 
 static const char all_five[] =
-    "there are explicit, nonsmooth, sph, implicit (not built yet), mixture (not built yet)";
+    "there are explicit, mixture, nonsmooth, sph, implicit (not built yet)";
 
 // Every method is known by name; those that are not built, and those that nobody knows, are refused
 // with the list of all.

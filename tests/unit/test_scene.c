@@ -609,7 +609,7 @@ static void words_of_other_tools_are_understood(void)
          "test.lua:2: material.sand: unknown key 'friction'; did you mean 'friction_coefficient' "
          "(or friction_angle, in degrees)? Known are name, density, young, poisson, "
          "friction_angle, yield_fit, friction_coefficient, hardening, cohesion, "
-         "volume_correction, porosity, inertial, color"},
+         "porosity, conductivity, permeability, drag, volume_correction, inertial, color"},
         {START "material.sand { E = 1e6 }", "unknown key 'E'; did you mean 'young'?"},
         {START "material.sand { Youngs_Modulus = 1e6 }", "did you mean 'young'?"},
         {START "material.sand { nu = 0.3 }", "unknown key 'nu'; did you mean 'poisson'?"},
@@ -689,11 +689,11 @@ static void mistakes_are_named_with_their_line(void)
         {"scene { dx = 1 }", "test.lua:1: scene.frames: want a whole number, got nothing"},
         {"scene { frames = 1 }", "test.lua:1: scene.dx: want a number, got nothing"},
         {"scene { dx = 1, frames = 1, method = 'implicit' }",
-         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, nonsmooth, sph, "
-         "implicit (not built yet), mixture (not built yet)"},
+         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, mixture, "
+         "nonsmooth, sph, implicit (not built yet)"},
         {"scene { dx = 1, frames = 1, method = 'explict' }",
-         "test.lua:1: scene.method: no method 'explict'; there are explicit, nonsmooth, sph, "
-         "implicit (not built yet), mixture (not built yet); did you mean "
+         "test.lua:1: scene.method: no method 'explict'; there are explicit, mixture, "
+         "nonsmooth, sph, implicit (not built yet); did you mean "
          "'explicit'?"},
         {"scene { dx = 1, frames = 1, method = 'nonsmooth', nonsmooth = { tolerance = 0 } }",
          "nonsmooth.tolerance: want > 0"},

@@ -642,7 +642,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     return RP_OK;
 }
 
-// Everything that there is, it honours.
+// Everything that has one velocity at a place, it honours.
 const rp_solver rp_solver_explicit = {
     .info = {.name = "explicit",
              .sentence =
@@ -651,7 +651,11 @@ const rp_solver rp_solver_explicit = {
              .built = true,
              .materials = ~0u,
              .option = option,
-             .options = sizeof option / sizeof option[0]},
+             .options = sizeof option / sizeof option[0],
+             .regard = {[RP_FEATURE_MIXTURE] = RP_IMPOSSIBLE,
+                        [RP_FEATURE_PERMEABLE] = RP_IMPOSSIBLE},
+             .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
+                     [RP_FEATURE_PERMEABLE] = "use method mixture"}},
     .stage = {"sort", "p2g", "grid", "g2p"},
     .needs = explicit_needs,
     .create = explicit_create,
