@@ -79,12 +79,13 @@ static void a_column_at_rest_carries_its_weight(void)
 {
     static const tank tanks[] = {
         {2, RP_SINGLE, 0.05, 0.2, 1.0, 1.4e6, 0.0, true},
-        {2, RP_DOUBLE, 0.05, 0.2, 1.0, 1.4e6, 0.0, true},
-        {2, RP_SINGLE, 0.025, 0.2, 1.0, 1.4e6, 0.0, true},
-        {2, RP_SINGLE, 0.05, 0.2, 1.0, 3.5e5, 0.0, true},
+        {2, RP_DOUBLE, 0.05, 0.2, 1.0, 3.5e5, 0.0, true},
         {3, RP_SINGLE, 0.05, 0.2, 1.0, 1.4e6, 0.0, true},
+        {2, RP_DOUBLE, 0.05, 0.2, 1.0, 1.4e6, 0.0, true}, // from here on in long tests only
+        {2, RP_SINGLE, 0.05, 0.2, 1.0, 3.5e5, 0.0, true},
+        {2, RP_SINGLE, 0.025, 0.2, 1.0, 1.4e6, 0.0, true},
     };
-    for (size_t i = 0; i < sizeof tanks / sizeof tanks[0]; i++) {
+    for (size_t i = 0; i < (check_long() ? sizeof tanks / sizeof tanks[0] : 3); i++) {
         const tank *t = &tanks[i];
         rp_world *world = make_tank(t, 0.0, 20.0);
         CHECK(world != NULL);
