@@ -19,7 +19,7 @@ if paper then
     body = subtract(body, box { min = {1.2, 0.5, 0.65}, max = {3.0, 0.8, 0.95} })
 end
 particles { material = sand, shape = body }
-particles { material = water, shape = intersect(box { min = {0, 0, 0}, max = {1.86, 0.64, paper and width or 1} },
+particles { material = water, shape = intersect(box { min = {0, 0, 0}, max = {1.86, 0.76, paper and width or 1} },
                                                 invert(plane(1.0, 0, -0.6, 0.84))) }
 
 collider { name = "floor", shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, contact = "separate", friction = 0.6 }
@@ -29,4 +29,4 @@ if paper then
     collider { name = "back", shape = half_space { point = {0, 0, 0}, normal = {0, 0, 1} }, contact = "slip", look = "hidden" }
     collider { name = "front", shape = half_space { point = {0, 0, width}, normal = {0, 0, -1} }, contact = "slip", look = "hidden" }
 end
-camera { eye = paper and {6.4, 2.6, 5.4} or {2.8, 0.9, 6}, look_at = paper and {2.5, 0.15, 0.7} or {2.8, 0.7, 0}, fov = 34 }
+camera { eye = paper and {6.4, 2.6, 5.4} or {2.2, 0.8, 5.4}, look_at = paper and {2.5, 0.15, 0.7} or {2.2, 0.4, 0}, fov = 34 }
