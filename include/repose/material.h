@@ -55,6 +55,8 @@ typedef struct rp_material_def {
     bool hardening;              ///< friction angle follows h0 + (h1 q - h3) exp(-h2 q)
     double hardening_h[4];       ///< h0 [rad], h1 [rad], h2 [1], h3 [rad]
     double cohesion;             ///< c_C, as stress norm [Pa]
+    double dilation_angle;       ///< [rad]: how steeply sheared sand swells
+    double dilation_limit;       ///< log of volume that it gains so in all; < 0: without end
     double porosity;             ///< share of the volume at rest that is pores
     double conductivity; ///< of sand for water [m/s]; what `permeability` and `drag` say otherwise
     double permeability; ///< of sand [m^2]; < 0: not given

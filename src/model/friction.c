@@ -39,6 +39,19 @@ double rp_friction_coefficient(double slope, int dim) { return dim * slope / sqr
 
 double rp_slope_of_friction(double coefficient, int dim) { return sqrt(2.0) * coefficient / dim; }
 
+double rp_dilation_of(double angle, int dim)
+{
+    const double s = sin(angle);
+    return sqrt(2.0) * s / (dim == 3 ? sqrt(1.0 + s * s / 3.0) : 1.0);
+}
+
+double rp_associated_dilation(double coefficient, int dim)
+{
+    // rp_dilation_of() is then sqrt(2) times the coefficient
+    const double left = dim == 3 ? 1.0 - coefficient * coefficient / 3.0 : 1.0;
+    return coefficient * coefficient < left ? asin(coefficient / sqrt(left)) : acos(0.0);
+}
+
 double rp_plain_friction(const rp_material_def *def, int dim)
 {
     return def->friction_coefficient >= 0.0
@@ -76,5 +89,9 @@ double rp_material_friction(const rp_material_def *def, int dim)
 
 double rp_material_slope(const rp_material_def *def, int dim)
 {
-    return atan(rp_material_friction(def, dim));
+    // shear over normal stress of a layer that swells as it is sheared, docs/theory.md (29a)
+    const double friction = rp_material_friction(def, dim);
+    const double swells = def->dilation_limit > 0.0 ? 0.0 : tan(def->dilation_angle);
+    const double across = 2.0 * (dim - 1) / dim * swells;
+    return atan(friction / (sqrt(1.0 + across * swells) - friction * across));
 }

@@ -101,6 +101,10 @@ double rp_yield_slope(rp_yield_fit fit, double phi, int dim);
 double rp_friction_coefficient(double slope, int dim);
 // The other way round.
 double rp_slope_of_friction(double coefficient, int dim);
+// Volume per plastic flow, eta, of sand that swells by tan(angle) in plain shear: theory (22a).
+double rp_dilation_of(double angle, int dim);
+// The largest angle that makes no energy: flow is at a right angle to the cone.
+double rp_associated_dilation(double coefficient, int dim);
 
 // Shear over normal stress from the def's coefficient, or from its angle and fit.
 double rp_plain_friction(const rp_material_def *def, int dim);

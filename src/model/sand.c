@@ -54,11 +54,19 @@ RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, vec gain)
     return vselect(positive, capped, gain);
 }
 
-// Plastic flow where friction grows with its rate, theory (28c): `flow` is what the slow cone asks
-// for, at the volume strain t, from that of slow flow, alpha.
-RP_INLINE vec inertial_flow(const rp_law_tile *tile, int lane, vec flow, vec alpha, vec bulk,
-                            vec mu, vec t)
+// Plastic flow from how far the trial strain is outside of the slow cone, theory (22b): sand that
+// swells as it slides is pressed by that, and flows less. Where friction grows with the rate, (28c).
+RP_INLINE vec plastic_flow(const rp_law_tile *tile, int lane, vec over, vec alpha, vec eta,
+                           vec bulk, vec mu, vec t)
 {
+    const vec one = vset(R(1.0));
+    vec flow = over, pressed = vset(R(0.0)), slow = one;
+    if (tile->column[RP_COL_PLASTIC_VOLUME] != NULL) {
+        pressed = eta * bulk / (mu + mu);
+        slow = vfma(alpha, pressed, one);
+        flow = over / slow;
+    }
+
     const vec zero = vset(R(0.0)), half = vset(R(0.5));
     const vec fast = law_parameter(tile, RP_PARAM_FAST_SLOPE, lane);
     const ivec inertial = vlt(zero, fast);
@@ -70,13 +78,14 @@ RP_INLINE vec inertial_flow(const rp_law_tile *tile, int lane, vec flow, vec alp
     const vec at_number = law_parameter(tile, RP_PARAM_FAST_RATE, lane) * vsqrt(pressure) *
                           vset((real)tile->dt);
     const vec wider = vmax(zero, (alpha - fast) * bulk * t / (mu + mu));
-    // x^2 + b x - flow at_number = 0, by whichever form has no cancellation
-    const vec b = at_number + wider - flow;
-    const vec product = flow * at_number;
-    const vec root = vsqrt(vfma(b, b, vset(R(4.0)) * product));
+    // a x^2 + b x - over at_number = 0, by whichever form has no cancellation
+    const vec a = vfma(fast, pressed, one);
+    const vec b = vfma(at_number, slow, wider) - over;
+    const vec product = over * at_number;
+    const vec root = vsqrt(vfma(b, b, vset(R(4.0)) * a * product));
     const ivec falls = vlt(b, zero);
-    const vec x = vselect(falls, half * (root - b), (product + product) / (root + vabs(b)));
-    return vselect(inertial & vlt(zero, flow) & vlt(zero, root + vabs(b)), x, flow);
+    const vec x = vselect(falls, half * (root - b) / a, (product + product) / (root + vabs(b)));
+    return vselect(inertial & vlt(zero, over) & vlt(zero, root + vabs(b)), x, flow);
 }
 
 RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
@@ -99,6 +108,15 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
         gain = vselect(corrects, old_gain, zero);
     }
     const vec alpha = cone_slope(tile, lane, hardens, q);
+    // volume per plastic flow, theory (22a)
+    real *const swollen_column = tile->column[RP_COL_PLASTIC_VOLUME];
+    vec eta = zero, swollen = zero;
+    if (swollen_column != NULL) {
+        const vec fading = law_parameter(tile, RP_PARAM_DILATION_FADING, lane);
+        swollen = vload(swollen_column + lane);
+        eta = law_parameter(tile, RP_PARAM_DILATION, lane) *
+              vmax(zero, vfma(swollen, -fading, one));
+    }
     const vec mu = law_parameter(tile, RP_PARAM_MU, lane);
     const vec bulk = vfma(vset(DIM), law_parameter(tile, RP_PARAM_LAMBDA, lane), mu + mu);
     const vec left = vmax(zero, vfma(gain, vset(-FADING), one));
@@ -121,18 +139,20 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
     const vec radius = (cohesion - bulk * alpha * t) / (mu + mu);
     const ivec coheres = vlt(zero, cohesion);
     const vec tip = vany(coheres) ? vselect(coheres, cohesion / (alpha * bulk), zero) : zero;
-    const vec slow_flow = shear - radius;
-    const vec flow = inertial_flow(tile, lane, slow_flow, alpha, bulk, mu, t);
+    const vec over = shear - radius;
+    const vec flow = plastic_flow(tile, lane, over, alpha, eta, bulk, mu, t);
+    const vec swelling = eta * flow;
 
     // theory (23): I inside, II apart, III sliding
-    const ivec inside = vle(slow_flow, zero);
-    const ivec apart = ~inside & (vle(tip, t) | vle(shear, zero));
+    const ivec inside = vle(over, zero);
+    const vec far = vfma(eta, shear, tip);
+    const ivec apart = ~inside & (vle(far, t) | vle(shear, zero));
 
     // only II forgets the strain: `nothing` is 0, or NaN where something was
     const vec nothing = zero * vabs(flow);
-    const vec reached = radius + (slow_flow - flow);
+    const vec reached = radius + (over - flow);
     const vec scale = vselect(inside, one, vselect(apart, nothing, reached / shear));
-    const vec mean = over_d * vselect(apart, tip, t);
+    const vec mean = over_d * vselect(apart, tip, t - swelling);
     const vec shift = over_d * gain;
     sym h = sym_scaled(deviator, scale);
     for (int k = 0; k < DIM; k++) {
@@ -143,8 +163,14 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
 
     // theory (25): paid back inside and sliding
     if (gain_column != NULL) {
-        const vec gained = capped_gain(tile, lane, vselect(apart, t - tip, nothing));
+        const vec gained = capped_gain(tile, lane, vselect(apart, t - far, nothing));
         vstore(gain_column + lane, vselect(corrects, gained, old_gain));
+    }
+
+    // theory (25a)
+    if (swollen_column != NULL) {
+        const vec step = vselect(inside, zero, vselect(apart, eta * shear, swelling));
+        vstore(swollen_column + lane, swollen + step);
     }
 
     // theory (27): the trial strain counts without the gain
@@ -214,6 +240,11 @@ static const rp_property properties[] = {
      .not_with = "conductivity drag", RP_AT(permeability), .sentence = "Instead of `conductivity`, for a liquid as thick as water, 0.001 Pa s."},
     {"drag", RP_PROPERTY_NUMBER, "kg/(m^3 s)", .low = 1e-3, .high = 1e11, .absent = "follows from `conductivity`", .none = -1.0,
      .not_with = "conductivity permeability", RP_AT(drag), .sentence = "Force between sand and water per volume and difference of velocities, instead of `conductivity`."},
+    {"dilation_angle", RP_PROPERTY_NUMBER, "degrees", .low = 0.0, .high = 90.0, .below_high = true, .otherwise = "0",
+     RP_AT(dilation_angle), .sentence = "How steeply sheared sand swells: by its tangent times the way that grains slide over each other. "
+                 "Up to the angle at which flow is associated; 0 as in the paper, of sand that has flowed for long."},
+    {"dilation_limit", RP_PROPERTY_NUMBER, NULL, RP_POSITIVE, .absent = "without end", .none = -1.0, RP_AT(dilation_limit),
+     .sentence = "Log of the volume that sand gains in this way in all: dilation fades in proportion to what is left of it."},
     {"volume_correction", RP_PROPERTY_BOOLEAN, .otherwise = "true", RP_AT(volume_correction),
      .sentence = "Undo the volume that sand gains when it separates and falls together again."},
     {"inertial", RP_PROPERTY_TABLE, .otherwise = "false", RP_AT(inertial), .form = inertial_form, .forms = 4,
@@ -235,7 +266,8 @@ static const char example[] =
 static unsigned needs(const rp_material_def *def)
 {
     return 1u << RP_COL_STRAIN | (unsigned)def->hardening << RP_COL_HARDENING |
-           (unsigned)def->volume_correction << RP_COL_VOLUME_GAIN;
+           (unsigned)def->volume_correction << RP_COL_VOLUME_GAIN |
+           (unsigned)(def->dilation_angle > 0.0) << RP_COL_PLASTIC_VOLUME;
 }
 
 double rp_hardened_angle(const double h[4], double q)
@@ -286,10 +318,11 @@ static rp_result check(const rp_material_def *def, int dim)
             "sand.friction_coefficient: want none with hardening, which makes its own, got %g",
             def->friction_coefficient);
     }
-    rp_material_def steepest = *def;
+    rp_material_def steepest = *def, flattest = *def;
     if (def->hardening) {
         double least;
         hardened_range(def->hardening_h, &least, &steepest.friction_angle);
+        flattest.friction_angle = least;
         if (!(least >= 0.0 && steepest.friction_angle < 1.57079632679489661923)) {
             return rp_fail(RP_ERR_ARGUMENT,
                            "sand.hardening: want a curve within >= 0 and < pi/2 rad, got %g to %g",
@@ -301,6 +334,15 @@ static rp_result check(const rp_material_def *def, int dim)
         return rp_fail(RP_ERR_ARGUMENT,
                        "sand.inertial.friction: want at least that of slow flow, %g, got %g", slow,
                        fast);
+    }
+    // beyond associated flow it would make energy; the slack is for angles that were rounded
+    const double most = rp_associated_dilation(rp_plain_friction(&flattest, dim), dim);
+    if (!(def->dilation_angle <= most * (1.0 + 1e-9))) {
+        const double degrees = 57.29577951308232;
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "sand.dilation_angle: want at most %.4g degrees, at which flow is "
+                       "associated with the yield cone, got %g",
+                       degrees * most, degrees * def->dilation_angle);
     }
     rp_warn_of_friction("sand", slow);
     return RP_OK;
@@ -342,6 +384,8 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
     out[RP_PARAM_FIT_SCALE] = curve.scale;
     out[RP_PARAM_FIT_TILT] = curve.tilt;
     out[RP_PARAM_FIT_BEND] = curve.bend;
+    out[RP_PARAM_DILATION] = rp_dilation_of(def->dilation_angle, dim);
+    out[RP_PARAM_DILATION_FADING] = def->dilation_limit > 0.0 ? 1.0 / def->dilation_limit : 0.0;
     if (def->inertial) {
         const double density = rp_material_inertial_density(def);
         out[RP_PARAM_FAST_SLOPE] =
@@ -363,6 +407,7 @@ const rp_material_class rp_class_sand = {
     .parameters = parameters,
     .modulus = rp_elastic_modulus,
     .friction = friction,
+    .gained = RP_COL_PLASTIC_VOLUME,
     .grains = true,
 };
 

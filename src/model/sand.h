@@ -19,8 +19,10 @@ enum {
     RP_PARAM_FAST_RATE,  // I0 / (sqrt(2) d_g sqrt(rho)): times sqrt(p), the rate at I0, theory (28b)
     RP_PARAM_POROSITY,
     RP_PARAM_DRAG, // c_E of water that seeps through it [kg/(m^3 s)]
+    RP_PARAM_DILATION,        // eta: volume per plastic flow, theory (22a)
+    RP_PARAM_DILATION_FADING, // part of it that is lost per log of volume gained by it
 };
-_Static_assert((int)RP_PARAM_DRAG < (int)RP_PARAM_COUNT, "sand has the most to tell");
+_Static_assert((int)RP_PARAM_DILATION_FADING < (int)RP_PARAM_COUNT, "sand has the most to tell");
 
 // The friction angle [rad] after hardening by q, docs/theory.md (28).
 double rp_hardened_angle(const double h[4], double q);

@@ -18,6 +18,7 @@ static const struct {
     {"material", "cohesion", RP_FEATURE_COHESION, 0},
     {"material", "volume_correction", RP_FEATURE_VOLUME_CORRECTION, 0},
     {"material", "inertial", RP_FEATURE_INERTIAL, 0},
+    {"material", "dilation_angle", RP_FEATURE_DILATION, 0},
     {"scene", "order", RP_FEATURE_ORDER, 0},
     {"scene", "transfer", RP_FEATURE_TRANSFER, 0},
     {"scene", "gradient", RP_FEATURE_GRADIENT, 0},

@@ -107,6 +107,9 @@ void law_update(const law_variant *v, rp_material_kind law, law_lane lane[RP_LAN
     if (!(columns & LAW_WITH_RATE)) {
         tile.column[RP_COL_RATE] = NULL;
     }
+    if (columns & LAW_WITHOUT_PLASTIC_VOLUME) {
+        tile.column[RP_COL_PLASTIC_VOLUME] = NULL;
+    }
     v->laws[law]->update(&tile);
     for (int i = 0; i < RP_LANES; i++) {
         for (int k = 0; k < (v->dim == 2 ? 3 : 6); k++) {

@@ -30,7 +30,8 @@ typedef enum law_columns {
     LAW_WITH_HARDENING = 1,
     LAW_WITH_GAIN = 2,
     LAW_WITH_ALL = 3,
-    LAW_WITH_RATE = 4
+    LAW_WITH_RATE = 4,
+    LAW_WITHOUT_PLASTIC_VOLUME = 8
 } law_columns;
 
 // One update of sixteen particles over a step of 1 s. Hardening, gain and rate are NULL in the tile

@@ -189,26 +189,33 @@ static void project(reference_particle *p, const double par[RP_PARAM_COUNT], dou
     const bool has_tip = !(c > 0.0L && alpha == 0.0L);
     const long double tip = c > 0.0L && has_tip ? c / (alpha * (d * lambda + 2.0L * mu)) : 0.0L;
 
-    long double new_gain = 0.0L, step = 0.0L;
+    const long double eta =
+        par[RP_PARAM_DILATION] * fmaxl(0.0L, 1.0L - par[RP_PARAM_DILATION_FADING] * p->swollen);
+    const long double k = (d * lambda + 2.0L * mu) / (2.0L * mu);
+
+    long double new_gain = 0.0L, step = 0.0L, swelling = 0.0L;
     if (flow <= 0.0L) {
         p->mapping = 1;
         for (int i = 0; i < d; i++) {
             e[i] = dev[i] + t / d;
         }
-    } else if (shear == 0.0L || (has_tip && t >= tip)) {
+    } else if (shear == 0.0L || (has_tip && t >= tip + eta * shear)) {
         p->mapping = 2;
-        new_gain = t - tip;
+        swelling = eta * shear;
+        new_gain = t - tip - swelling;
         step = sqrtl(size2);
         for (int i = 0; i < d; i++) {
             e[i] = tip / d;
         }
     } else {
         p->mapping = 3;
-        step = flow;
+        step = flow / (1.0L + k * alpha * eta);
+        swelling = eta * step;
         for (int i = 0; i < d; i++) {
-            e[i] = t / d + dev[i] * (1.0L - flow / shear);
+            e[i] = (t - swelling) / d + dev[i] * (1.0L - step / shear);
         }
     }
+    p->swollen += swelling;
     if (corrects) {
         p->gain =
             fminl(new_gain, 1.0L + fmaxl(0.0L, logl(par[RP_PARAM_DENSITY] / (long double)density)));

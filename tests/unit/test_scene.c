@@ -609,7 +609,8 @@ static void words_of_other_tools_are_understood(void)
          "test.lua:2: material.sand: unknown key 'friction'; did you mean 'friction_coefficient' "
          "(or friction_angle, in degrees)? Known are name, density, young, poisson, "
          "friction_angle, yield_fit, friction_coefficient, hardening, cohesion, "
-         "porosity, conductivity, permeability, drag, volume_correction, inertial, color"},
+         "porosity, conductivity, permeability, drag, dilation_angle, "
+         "dilation_limit, volume_correction, inertial, color"},
         {START "material.sand { E = 1e6 }", "unknown key 'E'; did you mean 'young'?"},
         {START "material.sand { Youngs_Modulus = 1e6 }", "did you mean 'young'?"},
         {START "material.sand { nu = 0.3 }", "unknown key 'nu'; did you mean 'poisson'?"},
@@ -728,6 +729,14 @@ static void mistakes_are_named_with_their_line(void)
          "test.lua:2: material.sand.porosity: want >= 0 and < 1, got 1"},
         {START "material.sand { inertial = { grain = 0 } }",
          "test.lua:2: material.sand.inertial.grain: want > 0 m, got 0"},
+        {START "particles { shape = sphere { center = {0, 0, 0}, radius = 1 }, "
+               "material = material.sand { friction_angle = 30, "
+               "dilation_angle = 60 } }",
+         "sand.dilation_angle: want at most"},
+        {START "material.sand { dilation_limit = 0 }",
+         "test.lua:2: material.sand.dilation_limit: want > 0, got 0"},
+        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { dilation_angle = 5 }",
+         "dilation_angle of sand"},
         {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial = true }",
          "inertial of sand"},
         {START "material.sand { color = {0.5, 2, 0} }", "material.sand.color"},
