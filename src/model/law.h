@@ -15,7 +15,7 @@ typedef enum rp_parameter {
     RP_PARAM_MU,      // shear modulus [Pa]
     RP_PARAM_DENSITY, // bulk density at rest [kg/m^3] (kg/m^2 in 2D: a slice one metre thick)
     RP_PARAM_OWN,
-    RP_PARAM_COUNT = 20,
+    RP_PARAM_COUNT = 22,
 } rp_parameter;
 
 // Sixteen particles as a law sees them. Each pointer is to real[components][16], real being float

@@ -234,10 +234,10 @@ static const rp_property properties[] = {
     {"porosity", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = 1.0, .below_high = true, .otherwise = "0.4",
      RP_AT(porosity), .sentence = "Share of the volume at rest that is pores: 0.4 of round grains, poured."},
     {"conductivity", RP_PROPERTY_NUMBER, "m/s", .low = 1e-9, .high = 1e3, .otherwise = "0.01", .not_with = "permeability drag",
-     RP_AT(conductivity), .sentence = "How fast water seeps through it under its own weight, per area of sand and pores: gravel 0.01 and more, "
+     RP_AT(conductivity), .sentence = "How fast the water of the scene seeps through it under its own weight, per area of sand and pores: gravel 0.01 and more, "
                  "sand 1e-4, silt 1e-7. Only with `method = \"mixture\"`."},
     {"permeability", RP_PROPERTY_NUMBER, "m^2", .low = 1e-17, .high = 1e-4, .absent = "follows from `conductivity`", .none = -1.0,
-     .not_with = "conductivity drag", RP_AT(permeability), .sentence = "Instead of `conductivity`, for a liquid as thick as water, 0.001 Pa s."},
+     .not_with = "conductivity drag", RP_AT(permeability), .sentence = "Instead of `conductivity`: of the pores alone. A liquid without `viscosity` counts as 0.001 Pa s thick."},
     {"drag", RP_PROPERTY_NUMBER, "kg/(m^3 s)", .low = 1e-3, .high = 1e11, .absent = "follows from `conductivity`", .none = -1.0,
      .not_with = "conductivity permeability", RP_AT(drag), .sentence = "Force between sand and water per volume and difference of velocities, instead of `conductivity`."},
     {"dilation_angle", RP_PROPERTY_NUMBER, "degrees", .low = 0.0, .high = 90.0, .below_high = true, .otherwise = "0",
@@ -375,12 +375,15 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
         out[RP_PARAM_H0 + k] = def->hardening_h[k];
     }
     // drag that lets through what Darcy says, docs/theory.md (P2)
-    enum { WATER = 1000 }; // kg/m^3
     const double n2 = def->porosity * def->porosity;
     out[RP_PARAM_POROSITY] = def->porosity;
-    out[RP_PARAM_DRAG] = def->drag > 0.0           ? def->drag
-                         : def->permeability > 0.0 ? n2 * 1e-3 / def->permeability
-                                                   : n2 * WATER * 9.81 / def->conductivity;
+    if (def->drag > 0.0) {
+        out[RP_PARAM_DRAG] = def->drag;
+    } else if (def->permeability > 0.0) {
+        out[RP_PARAM_DRAG_THICKNESS] = n2 / def->permeability;
+    } else {
+        out[RP_PARAM_DRAG_WEIGHT] = n2 / def->conductivity;
+    }
     out[RP_PARAM_FIT_SCALE] = curve.scale;
     out[RP_PARAM_FIT_TILT] = curve.tilt;
     out[RP_PARAM_FIT_BEND] = curve.bend;

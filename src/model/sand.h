@@ -18,7 +18,10 @@ enum {
     RP_PARAM_FAST_SLOPE, // alpha at high rates of shear; 0: friction does not depend on the rate
     RP_PARAM_FAST_RATE,  // I0 / (sqrt(2) d_g sqrt(rho)): times sqrt(p), the rate at I0, theory (28b)
     RP_PARAM_POROSITY,
-    RP_PARAM_DRAG, // c_E of water that seeps through it [kg/(m^3 s)]
+    // drag of water that seeps through it, theory (P2), one of them, others 0:
+    RP_PARAM_DRAG,            // as given [kg/(m^3 s)]
+    RP_PARAM_DRAG_WEIGHT,     // per weight of the water that there is [s/m]
+    RP_PARAM_DRAG_THICKNESS,  // per its viscosity [1/m^2]
     RP_PARAM_DILATION,        // eta: volume per plastic flow, theory (22a)
     RP_PARAM_DILATION_FADING, // part of it that is lost per log of volume gained by it
 };

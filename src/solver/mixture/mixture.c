@@ -63,6 +63,7 @@ typedef struct extremes {
 
 typedef struct mixture_state {
     extremes most;
+    double gravity; // that conductivities are meant at [m/s^2]
     rp_walls walls; // not saved: what it holds can be worked out again
 } mixture_state;
 
@@ -77,9 +78,15 @@ enum { PORES = 3 }; // bulk volume, that of grains, drag coefficient times bulk 
 
 static rp_result mixture_create(const rp_world_def *def, const rp_allocator *a, void **state)
 {
-    (void)def;
-    *state = rp_new(a, sizeof(mixture_state), "the solver of mixtures");
-    return *state != NULL ? RP_OK : RP_ERR_MEMORY;
+    mixture_state *s = *state = rp_new(a, sizeof(mixture_state), "the solver of mixtures");
+    if (s == NULL) {
+        return RP_ERR_MEMORY;
+    }
+    // pores do not change while gravity does, nor where there is none: Earth's then
+    const double *g = def->gravity;
+    const double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    s->gravity = def->gravity_of_time.call == NULL && size > 0.0 ? size : 9.81;
+    return RP_OK;
 }
 
 static void mixture_destroy(void *state, const rp_allocator *a)
@@ -121,6 +128,8 @@ typedef struct mixed {
     double cell;            // volume of a cell [m^3]
     double dt, least;       // [s], [kg]
     double water_density;   // [kg/m^3]
+    double weight;          // of water per volume [N/m^3]
+    double thickness;       // its viscosity [Pa s]
     double per_mass[PORES]; // where all sand is alike
     bool alike, by_mass, indicator, rises, biot;
 } mixed;
@@ -141,16 +150,16 @@ static const double *group_of(const rp_species *species, rp_local group)
     return (const double *)species->group_doubles.data + (size_t)group * RP_GROUP_REALS;
 }
 
-static rp_result look_at_materials(const rp_step *step, int sand, int water, mixed *m)
+// docs/theory.md (P2); conductivity, permeability and drag exclude each other.
+static double drag_of_sand(const mixed *m, const double *p)
 {
-    m->alike = true;
-    for (rp_local g = 0; sand >= 0 && g < step->set[sand].groups; g++) {
-        const double *p = group_of(&step->species[sand], g), volume = 1.0 / p[RP_PARAM_DENSITY];
-        const double own[PORES] = {volume, volume * (1.0 - p[RP_PARAM_POROSITY]),
-                                   volume * p[RP_PARAM_DRAG]};
-        m->alike = m->alike && (g == 0 || memcmp(m->per_mass, own, sizeof own) == 0);
-        memcpy(m->per_mass, own, sizeof own);
-    }
+    return p[RP_PARAM_DRAG] + p[RP_PARAM_DRAG_WEIGHT] * m->weight +
+           p[RP_PARAM_DRAG_THICKNESS] * m->thickness;
+}
+
+static rp_result look_at_materials(const rp_step *step, double gravity, int sand, int water,
+                                   mixed *m)
+{
     m->water_density = 1000.0;
     for (rp_local g = 0; water >= 0 && g < step->set[water].groups; g++) {
         const double density = group_of(&step->species[water], g)[RP_PARAM_DENSITY];
@@ -160,6 +169,17 @@ static rp_result look_at_materials(const rp_step *step, int sand, int water, mix
                            m->water_density, density);
         }
         m->water_density = density;
+    }
+    m->weight = m->water_density * gravity;
+    m->thickness = water >= 0 ? step->species[water].viscosity * m->water_density : 0.0;
+    m->thickness = m->thickness > 0.0 ? m->thickness : 1e-3;
+    m->alike = true;
+    for (rp_local g = 0; sand >= 0 && g < step->set[sand].groups; g++) {
+        const double *p = group_of(&step->species[sand], g), volume = 1.0 / p[RP_PARAM_DENSITY];
+        const double own[PORES] = {volume, volume * (1.0 - p[RP_PARAM_POROSITY]),
+                                   volume * drag_of_sand(m, p)};
+        m->alike = m->alike && (g == 0 || memcmp(m->per_mass, own, sizeof own) == 0);
+        memcpy(m->per_mass, own, sizeof own);
     }
     return RP_OK;
 }
@@ -325,9 +345,9 @@ static void sand_to_nodes(void *context, int64_t p, int thread)
                                 .lanes = {l->weights, PORES},
                                 .factor = RP_TIMES_VOLUME,
                                 .scale = 1.0};
-        EITHER(step, spread_pores, tiles_of(page),
-               rp_set_tile(l->job.set, RP_COL_GROUP, page->first), l->job.group,
-               lanes_at(step, l->weights, page->first, PORES));
+        EITHER(step, spread_pores, &l->m, tiles_of(page),
+               rp_set_tile(l->job.set, RP_COL_GROUP, page->first),
+               l->step->species[l->sand].group_doubles.data, lanes_at(step, l->weights, page->first, PORES));
         step->kernels->scatter(&l->job, &carry, (rp_local)p);
     }
 }
@@ -634,7 +654,7 @@ static rp_result get_ready(mixture_state *s, loops *l)
                    .indicator = o->saturation == FILL_INDICATOR,
                    .rises = o->wetting == WET_RISE_AND_FALL,
                    .biot = o->pressure == PRESSURE_BIOT};
-    RP_TRY(look_at_materials(step, l->sand, l->water, &l->m));
+    RP_TRY(look_at_materials(step, s->gravity, l->sand, l->water, &l->m));
     rp_local most_pages = 1;
     for (int i = 0; i < step->species_count; i++) {
         most_pages = step->set[i].pages > most_pages ? step->set[i].pages : most_pages;

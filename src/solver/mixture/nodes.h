@@ -183,14 +183,15 @@ static void NAME(wet)(const mixed *m, rp_local count, REAL *saturation, REAL *bo
 }
 
 // Three numbers of each particle for the sums over sand.
-static void NAME(spread_pores)(rp_local count, const uint16_t *group, const REAL *table, REAL *out)
+static void NAME(spread_pores)(const mixed *m, rp_local count, const uint16_t *group,
+                               const double *table, REAL *out)
 {
     for (rp_local i = 0; i < count; i++) {
-        const REAL *g = table + (size_t)group[i] * RP_GROUP_REALS;
+        const double *g = table + (size_t)group[i] * RP_GROUP_REALS;
         REAL *to = out + (i / RP_LANES) * RP_LANES * PORES + i % RP_LANES;
         to[0] = 1;
-        to[RP_LANES] = 1 - g[RP_PARAM_POROSITY];
-        to[2 * RP_LANES] = g[RP_PARAM_DRAG];
+        to[RP_LANES] = (REAL)(1.0 - g[RP_PARAM_POROSITY]);
+        to[2 * RP_LANES] = (REAL)drag_of_sand(m, g);
     }
 }
 
