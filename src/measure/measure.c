@@ -64,6 +64,14 @@ static const char *text(const measuring *m, const char *name)
     return m->value[argument_index(m->what, name)];
 }
 
+// Which particles, of measurements that know species.
+static rp_swarm_choice choice_of(const measuring *m)
+{
+    const int species = argument_index(m->what, "species"), of = argument_index(m->what, "of");
+    const bool one = species >= 0 && strcmp(m->value[species], "all") != 0;
+    return (rp_swarm_choice){one ? m->value[species] : NULL, of >= 0 ? m->value[of] : NULL};
+}
+
 static double number(const measuring *m, const char *name) { return strtod(text(m, name), NULL); }
 
 static bool is_word(const char *words, const char *word)
@@ -424,6 +432,13 @@ static rp_result measure_velocity(measuring *m, rp_measured *out)
     return RP_OK;
 }
 
+static void number_of(const rp_swarm *c, int64_t i, double out[8]) { out[0] = c->number[i]; }
+
+static rp_result measure_mean(measuring *m, rp_measured *out)
+{
+    return bin_means(m, 1, number_of, out);
+}
+
 // ---- from the tables of a run ----
 
 // Columns of a table of the run by name, as rows of ours; those that it does not have stay NAN.
@@ -467,6 +482,39 @@ static rp_result measure_energy(measuring *m, rp_measured *out)
     return RP_OK;
 }
 
+static rp_result open_frame(const measuring *m, int64_t frame, rp_reader **reader)
+{
+    char path[PATH];
+    RP_TRY(rp_run_frame_path(m->def->folder, frame, path, sizeof path));
+    return rp_reader_open(path, m->record, reader);
+}
+
+// The mass of one species instead of that of all, in the rows of stats.csv.
+static rp_result put_species_mass(const measuring *m, rp_measured *table, int mass, int born)
+{
+    const rp_swarm_choice choice = choice_of(m);
+    for (int64_t r = 0; r < table->rows && choice.species != NULL; r++) {
+        double *row = table->value + r * table->columns;
+        rp_reader *reader;
+        rp_swarm swarm;
+        if (row[born] > table->value[born]) {
+            return rp_fail(RP_ERR_ARGUMENT,
+                           "discharge.species: of which species what was poured in is, the folder "
+                           "does not say; want all");
+        }
+        RP_TRY(open_frame(m, (int64_t)row[0], &reader));
+        const rp_result result = rp_swarm_read(reader, RP_READ_MASS, &choice, &swarm);
+        rp_reader_close(reader);
+        RP_TRY(result);
+        row[mass] = 0.0;
+        for (int64_t i = 0; i < swarm.count; i++) {
+            row[mass] += swarm.mass[i];
+        }
+        rp_swarm_free(&swarm);
+    }
+    return RP_OK;
+}
+
 // What has left: from the mass that is still there, or, while more is poured in, from the number of
 // particles that were removed and their mean mass.
 static rp_result measure_discharge(measuring *m, rp_measured *out)
@@ -483,6 +531,7 @@ static rp_result measure_discharge(measuring *m, rp_measured *out)
             result = rp_fail(RP_ERR_FILE, "%s/stats.csv has no %s", m->def->folder, need[k]);
         }
     }
+    result = result == RP_OK ? put_species_mass(m, table, at[MASS], at[BORN]) : result;
     double left = 0.0, given = 0.0; // [kg], since the start
     for (int64_t r = 0; r < table->rows && result == RP_OK; r++) {
         const double *now = table->value + r * table->columns, *before = now - table->columns;
@@ -567,6 +616,14 @@ static rp_result measure_body(measuring *m, rp_measured *out)
         "width", "0", "of a bin [m]; 0: a cell", NULL, 0.0, MOST                                   \
     }
 
+#define SPECIES                                                                                    \
+    {                                                                                              \
+        "species", "all",                                                                          \
+            "`water` or `solid`: what there is of these alone; the stress of sand is then what "   \
+            "grains do to each other, and that of water the pressure in its pores",                \
+            NULL, 0.0, 0.0, true                                                                   \
+    }
+
 // arguments name what they have and leave the rest 0
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
@@ -575,7 +632,8 @@ static const measurement measurements[] = {
      .sentence = "Centre of mass, mean velocity, mass and number of particles.",
      .columns = "x_m y_m z_m vx_m_s vy_m_s vz_m_s mass_kg particles",
      .frame = measure_center,
-     .want = RP_READ_VELOCITY | RP_READ_MASS},
+     .want = RP_READ_VELOCITY | RP_READ_MASS,
+     .argument = {SPECIES}},
     {.name = "bodies",
      .sentence =
          "Of each body of particles its centre of mass, mean velocity, the root of the mean "
@@ -583,13 +641,14 @@ static const measurement measurements[] = {
          "`bodies` in run.json has the names.",
      .columns = "body x_m y_m z_m vx_m_s vy_m_s vz_m_s rms_m_s mass_kg particles",
      .frame = measure_bodies,
-     .want = RP_READ_VELOCITY | RP_READ_MASS | RP_READ_GROUP},
+     .want = RP_READ_VELOCITY | RP_READ_MASS | RP_READ_GROUP,
+     .argument = {SPECIES}},
     {.name = "runout",
      .sentence = "How far particles are: quantiles, and the extremes of all. `high_m` is the place "
                  "that the share `quantile` does not exceed, `low_m` that of one minus the share.",
      .columns = "low_m high_m least_m most_m",
      .frame = measure_runout,
-     .argument = {ALONG, {"quantile", "0.995", "a share", NULL, 0.0, 1.0}, ORIGIN}},
+     .argument = {ALONG, {"quantile", "0.995", "a share", NULL, 0.0, 1.0}, ORIGIN, SPECIES}},
     {.name = "profile",
      .sentence = "Height of the surface over bins: `top_m` is a quantile of the heights of the "
                  "particles in a bin, `solid_m` their volume at rest over the bin's area.",
@@ -597,7 +656,7 @@ static const measurement measurements[] = {
      .profile = true,
      .frame = measure_profile,
      .want = RP_READ_MASS,
-     .argument = {ALONG, WIDTH, {"quantile", "1", "of heights", NULL, 0.0, 1.0}, ORIGIN}},
+     .argument = {ALONG, WIDTH, {"quantile", "1", "of heights", NULL, 0.0, 1.0}, ORIGIN, SPECIES}},
     {.name = "slope",
      .sentence = "A line through the surface of a heap between two shares of its height.",
      .columns = "slope angle_deg r2 crest_m bins",
@@ -609,7 +668,8 @@ static const measurement measurements[] = {
                   {"side", "right", "of the crest", "left right"},
                   {"from", "0.2", "share of the crest's height", NULL, 0.0, 1.0},
                   {"to", "0.8", "share of the crest's height", NULL, 0.0, 1.0},
-                  ORIGIN}},
+                  ORIGIN,
+                  SPECIES}},
     {.name = "roundness",
      .sentence =
          "Radius of a heap in sectors about the upright axis: mean, standard deviation over "
@@ -618,7 +678,8 @@ static const measurement measurements[] = {
      .frame = measure_roundness,
      .argument = {{"sectors", "24", "how many", NULL, 8.0, 360.0},
                   {"quantile", "0.97", "of the radii in a sector", NULL, 0.0, 1.0},
-                  ORIGIN}},
+                  ORIGIN,
+                  SPECIES}},
     {.name = "rest",
      .sentence =
          "Root mean square of the velocity, and how far particles have gone since an earlier "
@@ -629,7 +690,8 @@ static const measurement measurements[] = {
      .need = RP_READ_VELOCITY,
      .since = "since",
      .argument = {{"since", "0", "a frame", NULL, 0.0, 1e9},
-                  {"quantile", "0.9", "of the ways", NULL, 0.0, 1.0}}},
+                  {"quantile", "0.9", "of the ways", NULL, 0.0, 1.0},
+                  SPECIES}},
     {.name = "volume",
      .sentence =
          "Volume at rest, as strained, and of upright columns of a cell up to their highest "
@@ -639,7 +701,8 @@ static const measurement measurements[] = {
      .frame = measure_volume,
      .want = RP_READ_MASS | RP_READ_RATIO,
      .argument = {{"y0", "0", "the floor, where y is up [m]", NULL, -MOST, MOST},
-                  {"z0", "0", "the floor, where z is up [m]", NULL, -MOST, MOST}}},
+                  {"z0", "0", "the floor, where z is up [m]", NULL, -MOST, MOST},
+                  SPECIES}},
     {.name = "stress",
      .sentence =
          "Mean Cauchy stress and logarithm of the volume ratio over bins of where particles "
@@ -650,7 +713,7 @@ static const measurement measurements[] = {
      .want = RP_READ_MASS | RP_READ_ID | RP_READ_RATIO | RP_READ_STRESS,
      .need = RP_READ_STRESS,
      .since = "start",
-     .argument = {ALONG, WIDTH, {"start", "0", "a frame", NULL, 0.0, 1e9}, ORIGIN}},
+     .argument = {ALONG, WIDTH, {"start", "0", "a frame", NULL, 0.0, 1e9}, ORIGIN, SPECIES}},
     {.name = "velocity",
      .sentence = "Mean velocity over bins, and the root mean square of the speed.",
      .columns = "place_m vx_m_s vy_m_s vz_m_s rms_m_s particles",
@@ -658,7 +721,16 @@ static const measurement measurements[] = {
      .frame = measure_velocity,
      .want = RP_READ_VELOCITY | RP_READ_MASS,
      .need = RP_READ_VELOCITY,
-     .argument = {ALONG, WIDTH, ORIGIN}},
+     .argument = {ALONG, WIDTH, ORIGIN, SPECIES}},
+    {.name = "mean",
+     .sentence = "Mean of any number of particles over bins, as pictures name it: `saturation`, "
+                 "`pressure`, `velocity.x`.",
+     .columns = "place_m mean particles",
+     .profile = true,
+     .frame = measure_mean,
+     .want = RP_READ_MASS,
+     .argument =
+         {{"of", "speed", "the number", NULL, 0.0, 0.0, true}, ALONG, WIDTH, ORIGIN, SPECIES}},
     {.name = "wall",
      .sentence = "Mean force on a collider over the frame, and what it is over an area, where one "
                  "is given.",
@@ -681,7 +753,8 @@ static const measurement measurements[] = {
      .sentence = "Mass that is there, the share of all mass so far that has gone, and the rate at "
                  "which it went since the frame before.",
      .columns = "mass_kg gone rate_kg_s",
-     .table = measure_discharge},
+     .table = measure_discharge,
+     .argument = {SPECIES}},
     {.name = "energy",
      .sentence = "Kinetic, elastic and potential energy and their sum; and, of a run with "
                  "`output { energy = true }`, what went where since the start.",
@@ -727,18 +800,11 @@ rp_measure_def rp_default_measure_def(void)
     return (rp_measure_def){.first = RP_LAST_FRAME, .last = RP_LAST_FRAME, .cookie = COOKIE};
 }
 
-static rp_result open_frame(const measuring *m, int64_t frame, rp_reader **reader)
-{
-    char path[PATH];
-    RP_TRY(rp_run_frame_path(m->def->folder, frame, path, sizeof path));
-    return rp_reader_open(path, m->record, reader);
-}
-
 static rp_result read_then(measuring *m)
 {
     rp_reader *reader;
     RP_TRY(open_frame(m, (int64_t)number(m, m->what->since), &reader));
-    const rp_result result = rp_swarm_read(reader, RP_READ_POSITION | RP_READ_ID, &m->then);
+    const rp_result result = rp_swarm_read(reader, RP_READ_POSITION | RP_READ_ID, NULL, &m->then);
     m->then.z_up = m->z_up;
     rp_reader_close(reader);
     return result;
@@ -747,7 +813,8 @@ static rp_result read_then(measuring *m)
 static rp_result measure_frame(measuring *m, rp_measured *out)
 {
     RP_TRY(rp_reader_need(m->reader, m->what->need, m->what->name));
-    RP_TRY(rp_swarm_read(m->reader, RP_READ_POSITION | m->what->want, &m->now));
+    const rp_swarm_choice choice = choice_of(m);
+    RP_TRY(rp_swarm_read(m->reader, RP_READ_POSITION | m->what->want, &choice, &m->now));
     m->now.z_up = m->z_up;
     rp_result result =
         m->what->since != NULL ? rp_swarm_match(&m->now, &m->then, &m->places) : RP_OK;

@@ -1,6 +1,7 @@
 #include "measure/swarm.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,19 +34,73 @@ rp_result rp_swarm_make(int64_t count, unsigned want, rp_swarm *out)
 void rp_swarm_free(rp_swarm *swarm)
 {
     rp_batch_free(&swarm->batch);
+    free(swarm->number);
     *swarm = (rp_swarm){0};
 }
 
-rp_result rp_swarm_read(rp_reader *reader, unsigned want, rp_swarm *out)
+// Those of other species get a flag of their own.
+static rp_result choose_species(const rp_reader *reader, const char *name, rp_batch *b,
+                                unsigned flag)
 {
+    int wanted = 0;
+    char names[256] = "";
+    for (const char *at; (at = rp_reader_species(reader, wanted)) != NULL; wanted++) {
+        const size_t used = strlen(names);
+        if (strcmp(at, name) == 0) {
+            break;
+        }
+        snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", at);
+    }
+    if (rp_reader_species(reader, wanted) == NULL) {
+        return rp_fail(RP_ERR_ARGUMENT, "no species '%s' in this frame: it has %s", name, names);
+    }
+    for (int64_t i = 0; i < b->count; i++) {
+        b->flags[i] |= (uint8_t)(b->species[i] != wanted ? flag : 0);
+    }
+    return RP_OK;
+}
+
+static rp_result read_number(rp_reader *reader, const char *name, unsigned gone, rp_swarm *out)
+{
+    const rp_batch *b = &out->batch;
+    rp_value_info info;
+    if (!rp_reader_knows(reader, name, &info)) {
+        return rp_fail(RP_ERR_ARGUMENT, "particles of this frame have no number '%s'", name);
+    }
+    RP_TRY(rp_reader_need(reader, info.needs, name));
+    out->number = malloc(((size_t)b->count + 1) * sizeof *out->number);
+    if (out->number == NULL) {
+        return no_memory();
+    }
+    RP_TRY(rp_reader_values(reader, name, 0, b->count, out->number));
+    int64_t kept = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        if ((b->flags[i] & gone) == 0) {
+            out->number[kept++] = out->number[i];
+        }
+    }
+    return RP_OK;
+}
+
+rp_result rp_swarm_read(rp_reader *reader, unsigned want, const rp_swarm_choice *choice,
+                        rp_swarm *out)
+{
+    enum { OTHER = 1 << 7 };
+    // marks without mass are no matter, whatever volume they were filled in with
+    const unsigned gone = RP_PARTICLE_DOOMED | RP_PARTICLE_MASSLESS | OTHER;
     *out = (rp_swarm){.info = *rp_reader_info(reader), .batch.want = want | RP_READ_GROUP};
-    const rp_result result = rp_reader_read(reader, 0, out->info.particles, &out->batch);
+    rp_result result = rp_reader_read(reader, 0, out->info.particles, &out->batch);
+    if (result == RP_OK && choice != NULL && choice->species != NULL) {
+        result = choose_species(reader, choice->species, &out->batch, OTHER);
+    }
+    if (result == RP_OK && choice != NULL && choice->number != NULL) {
+        result = read_number(reader, choice->number, gone | RP_PARTICLE_NOWHERE, out);
+    }
     if (result != RP_OK) {
         rp_swarm_free(out);
         return result;
     }
-    // marks without mass are no matter, whatever volume they were filled in with
-    rp_batch_drop(&out->batch, RP_PARTICLE_DOOMED | RP_PARTICLE_MASSLESS);
+    rp_batch_drop(&out->batch, gone);
     const int64_t lost = rp_batch_drop(&out->batch, RP_PARTICLE_NOWHERE);
     if (lost > 0) {
         rp_log(RP_LOG_WARNING, "frame %lld: %lld particles are nowhere and do not count",

@@ -14,12 +14,21 @@ typedef struct rp_swarm {
     double *log_ratio;       // of the volume to that at rest
     double (*stress)[6];     // Cauchy: xx yy zz xy xz yz [Pa]; zz in 2D is that of plane strain
     uint64_t *id;
+    double *number; // that was asked for by its name
 } rp_swarm;
+
+// Which particles, and what of them besides `want` of rp_read.
+typedef struct rp_swarm_choice {
+    const char *species; // the name of one; NULL: all
+    const char *number;  // of rp_reader_values; NULL: none
+} rp_swarm_choice;
 
 // @param want of rp_read
 rp_result rp_swarm_make(int64_t count, unsigned want, rp_swarm *out);
 // Without those that the next step removes, and with a warning without those that are nowhere.
-rp_result rp_swarm_read(rp_reader *reader, unsigned want, rp_swarm *out);
+// @param choice NULL: all
+rp_result rp_swarm_read(rp_reader *reader, unsigned want, const rp_swarm_choice *choice,
+                        rp_swarm *out);
 void rp_swarm_free(rp_swarm *swarm);
 
 // places[i] is where the particle of swarm `a` at i is in swarm `b`, or -1. The caller frees it.
