@@ -178,26 +178,31 @@ static double speed_after(rp_world *world, int frames, int along)
     return t.momentum[along] / t.mass;
 }
 
-// mu = 0.5 holds up to 26.6 degrees when sand flows, and up to 30 where it rests well pressed. The
-// mistakes this catches: a cone of the wrong width, friction that depends on the axis.
+// mu = 0.5 holds up to 26.565 degrees. The lowest row of nodes, which weighs half a cell, is held
+// by the floor. The mistakes this catches: a cone of the wrong width, friction that depends on the
+// axis, and cells that shear in turns, the pressure being in the others (1.5 and 1.8 times the rate
+// at 27.5 degrees, and no rest at 26).
 static void a_layer_rests_or_slides(void)
 {
     for (int up = 1; up <= 2; up++) {
-        static const double angles[] = {20.0, 24.0, 36.0, 40.0};
+        static const double angles[] = {24.0, 26.365, 26.765, 27.5, 29.0, 31.0, 40.0};
         for (size_t i = 0; i < sizeof angles / sizeof angles[0]; i++) {
             char text[2048];
             snprintf(text, sizeof text, SLOPE, angles[i], up);
             run r = start(text, 2);
             const double t = angles[i] / 180.0 * 3.14159265358979;
-            const double want = g * (sin(t) - 0.5 * cos(t));
+            const double want = g * (sin(t) - 0.5 * cos(t)) * 31.0 / 32.0;
             check_context("axis %d, %g degrees", up, angles[i]);
-            check_expect_warning(); // layers that flow as a whole converge slowly
-            const double before = speed_after(r.world, 5, 2 - up),
-                         rate = (speed_after(r.world, 15, 2 - up) - before) / 0.15;
-            if (want < 0.0) {
-                CHECK_NEAR(speed_after(r.world, 1, 2 - up), 0.0, 1e-3);
+            // begins from no stress at all, and may then miss
+            check_allow_warning();
+            const double before = speed_after(r.world, 10, 2 - up),
+                         after = speed_after(r.world, 20, 2 - up), rate = (after - before) / 0.2;
+            if (want > 0.1) {
+                CHECK_NEAR(rate, want, 0.03 * want + 0.006);
+            } else if (want > -0.1) { // within 0.2 degrees
+                CHECK(want > 0.0 ? rate > 0.0 : rate < 0.001);
             } else {
-                CHECK_NEAR(rate, want, 0.04 * want);
+                CHECK_NEAR(after, 0.0, 1e-3);
             }
             stop(&r);
         }
@@ -278,7 +283,7 @@ static void a_column_collapses_as_in_the_papers_program(void)
     "scene { method = 'nonsmooth', dimension = dim, dx = 0.02, fps = 30, frames = 10,\n"           \
     "    precision = precision, nonsmooth = { stress = stress } }\n"                               \
     "particles { material = material.sand {}, per_cell = 4,\n"                                     \
-    "    shape = box { min = {-0.3, 0.2, -0.06}, max = {0.3, 0.4, 0.06} } }\n"                       \
+    "    shape = box { min = {-0.3, 0.2, -0.06}, max = {0.3, 0.4, 0.06} } }\n"                     \
     "collider { shape = half_space { point = {0, 0, 0}, normal = {0.2, 1, 0} },\n"                 \
     "    contact = 'separate', friction = 0.4 }\n"                                                 \
     "collider { shape = sphere { center = {0, 0.1, 0}, radius = 0.1 }, contact = 'sticky' }\n"     \
@@ -314,7 +319,7 @@ static void bits_depend_on_neither_threads_nor_breaks(void)
         char text[2048];
         snprintf(text, sizeof text, BITS, worlds[i].dim, worlds[i].stress, worlds[i].precision);
         run one = start(text, 1), broken = start(text, 2);
-        check_expect_warning(); // 2D: few grains between a ball and a plane, and a step that misses
+        check_allow_warning(); // few grains between a ball and a plane, and a step that misses
         check_context("%dD, %s", worlds[i].dim, worlds[i].stress);
         CHECK_HELPER(steps(one.world, 5));
         size_t size, other, half;

@@ -90,6 +90,8 @@ void check_context(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 // From here to its end the test may log warnings, and fails when it logs none.
 void check_expect_warning(void);
+// The same, but none is as well.
+void check_allow_warning(void);
 // The newest warning of this test, "" when there was none.
 const char *check_last_warning(void);
 

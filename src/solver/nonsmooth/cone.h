@@ -14,7 +14,7 @@
 
 #define CONE_SIZE(dim) ((dim) * ((dim) + 1) / 2)
 
-enum { CONE_MOST = 6 };
+enum { CONE_MOST = 18 }; // of a cell: 6, and 12 ways to bend
 
 // Friction below which the residual takes sand for a liquid.
 #define CONE_WIDTH R(1e-3)
@@ -89,7 +89,7 @@ RP_INLINE void cone_step(int n, vec *l, const vec *g, vec per_n, vec per_t, vec 
 RP_INLINE vec cone_residual2(int n, const vec *x, const vec *y, vec mu)
 {
     const vec half = vset(R(0.5)), tiny = vset(R(1e-30)), zero = vset(0);
-    vec a[CONE_MOST], b[CONE_MOST], z[CONE_MOST];
+    vec a[CONE_MOST], b[CONE_MOST], z[CONE_MOST] = {zero};
     a[0] = mu * x[0];
     b[0] = vfma(mu, vsqrt(cone_shear2(n, y)), y[0]);
     vec sum = vfma(a[0], a[0], b[0] * b[0]);

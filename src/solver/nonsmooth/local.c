@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SHEAR_MOST = 5 };
+enum { SHEAR_MOST = 17 };
 
 typedef struct point {
     int shears;

@@ -4,6 +4,6 @@
 
 // Find the stress l with the rate g = W l + b such that (g, l) obeys the law (cone.h). There is
 // always one where W is positive definite.
-// @param n 3 or 6
+// @param n 2 to 18
 // @param W symmetric, [n * n]; a row of zeros keeps its component out of the matter
 void rp_cone_solve(int n, const double *W, const double *b, double mu, double *l);

@@ -192,7 +192,7 @@ typedef struct loops {
     rp_friction_problem f;
 } loops;
 
-enum { NODES_MOST = 256, CUBE_MOST = 10 * 10 * 10 };
+enum { NODES_MOST = 256, CUBE_MOST = 10 * 10 * 10, STRESS_MOST = 18 };
 
 static double mass_unit(const loops *l)
 {
@@ -705,6 +705,7 @@ static void fill_cell(const loops *l, rp_local page, int n, const uint32_t *cube
     const double empty = corners > 0 ? room * loose / corners : 0.0;
     f->k[own] = across * fmax(0.0, fmin(empty, room - all.volume)) / f->dt;
     f->mu[own] = across * all.friction / all.volume;
+    f->bulk[own] = (float)all.volume;
 }
 
 // The vector of the shear n t^T + t n^T (cone.h).
@@ -796,6 +797,9 @@ static void clear_lane(const rp_friction_problem *f, rp_local chunk, int lane)
     const size_t own = (size_t)chunk * RP_CHUNK + (size_t)lane;
     f->point[own] = 0;
     f->k[own] = f->mu[own] = 0.0;
+    if (f->bulk != NULL) {
+        f->bulk[own] = 0.0f;
+    }
     memset(f->link + own * (size_t)f->links, 0, (size_t)f->links * sizeof *f->link);
     for (int c = 0; c < f->size; c++) {
         f->lambda[((size_t)chunk * (size_t)f->size + (size_t)c) * RP_CHUNK + (size_t)lane] = 0.0;
@@ -815,6 +819,9 @@ static bool can_be(const rp_node_stress *w, int nodes)
     bool good = w->node < (uint32_t)nodes;
     for (int i = 0; i < 6; i++) {
         good = good && isfinite(w->lambda[i]);
+    }
+    for (int i = 0; i < 12; i++) {
+        good = good && isfinite(w->bend[i]);
     }
     return good;
 }
@@ -839,6 +846,12 @@ static void warm_of_page(const loops *l, rp_local page, const rp_node_stress *ou
             out[all[low].node] = &all[low];
         }
     }
+}
+
+static double kept(const rp_node_stress *w, int dim, int component)
+{
+    const int comps = rp_sym_comps(dim);
+    return component < comps ? w->lambda[component] : (double)w->bend[component - comps];
 }
 
 static void points_of_page(void *context, int64_t page, int thread)
@@ -871,7 +884,7 @@ static void points_of_page(void *context, int64_t page, int thread)
             }
             for (int i = 0; i < f->size; i++) {
                 f->lambda[((size_t)chunk * (size_t)f->size + (size_t)i) * RP_CHUNK + (size_t)lane] =
-                    before[n] != NULL ? before[n]->lambda[i] / l->pressure : 0.0;
+                    before[n] != NULL ? kept(before[n], f->dim, i) / l->pressure : 0.0;
             }
             if (f->off_at[chunk] >= 0) {
                 fill_off(l, (size_t)page * (size_t)grid->layout.nodes + (size_t)n, chunk, lane);
@@ -1064,7 +1077,7 @@ static void keep_stresses(const loops *l)
     nonsmooth_state *s = l->state;
     s->warms = 0;
     for (rp_local p = 0; p < grid->pages; p++) {
-        double lambda[NODES_MOST][6] = {{0}};
+        double lambda[NODES_MOST][STRESS_MOST] = {{0}};
         for (rp_local c = f->page_chunk[p]; c < f->page_chunk[p + 1]; c++) {
             for (int lane = 0; lane < f->lanes[c]; lane++) {
                 double *to = lambda[f->point[(size_t)c * RP_CHUNK + (size_t)lane] - 1];
@@ -1081,7 +1094,11 @@ static void keep_stresses(const loops *l)
                 *w = (rp_node_stress){.key = rp_grid_page(grid)[p].key,
                                       .field = rp_grid_page(grid)[p].field,
                                       .node = (uint32_t)n};
-                memcpy(w->lambda, lambda[n], sizeof w->lambda);
+                const int comps = rp_sym_comps(f->dim);
+                memcpy(w->lambda, lambda[n], (size_t)comps * sizeof *w->lambda);
+                for (int i = comps; i < f->size; i++) {
+                    w->bend[i - comps] = (float)lambda[n][i];
+                }
             }
         }
     }
@@ -1127,6 +1144,9 @@ static rp_result nonsmooth_prepare(void *state, rp_step *step)
             return RP_ERR_MEMORY;                                                                  \
         }                                                                                          \
     } while (0)
+
+// Components of the ways in which a cell can bend.
+static int bends_of(int dim) { return dim == 3 ? 12 : 2; }
 
 // Units, and room for all that does not depend on how many nodes there are.
 static rp_result get_ready(loops *l)
@@ -1187,7 +1207,7 @@ static rp_result get_ready(loops *l)
     f->pages = step->grid->pages;
     l->cells = ((const options *)step->option)->stress == STRESS_CELL;
     f->links = l->cells ? 1 << layout->dim : layout->dim == 3 ? 27 : 9;
-    f->size = rp_sym_comps(layout->dim);
+    f->size = rp_sym_comps(layout->dim) + (l->cells ? bends_of(layout->dim) : 0);
     f->dt = step->dt / l->time;
     GET(f->page_chunk, pages + 1, "pages of points");
     GET(f->page_grip, pages + 1, "pages of walls");
@@ -1229,7 +1249,12 @@ static rp_result make_room(loops *l)
     GET(f->point, eight, "stress points");
     GET(f->link, eight * (size_t)f->links, "links of stress points");
     GET(f->lambda, eight * size, "stresses");
-    GET(f->block, eight * (size * (size + 1) / 2), "blocks of stress points");
+    if (l->cells) {
+        GET(f->bulk, eight, "stress points");
+    }
+    if (!l->cells || ((const options *)step->option)->solver == GAUSS_SEIDEL) {
+        GET(f->block, eight * (size * (size + 1) / 2), "blocks of stress points");
+    }
     GET(f->per, eight * 2, "stress points");
     GET(f->mu, eight, "stress points");
     GET(f->k, eight, "stress points");

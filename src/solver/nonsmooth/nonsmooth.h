@@ -9,4 +9,5 @@ typedef struct rp_node_stress {
     uint64_t key;         // of its page
     uint32_t field, node; // a cell has the number of its first node
     double lambda[6];     // components as of cone.h [Pa]
+    float bend[12];       // and how a cell bends (problem.h) [Pa]
 } rp_node_stress;

@@ -7,6 +7,12 @@
 // or nodes, which see those of the 3^d nodes around them, each through a vector b: the sum over
 // particles of V grad N_j, for nodes times N_i.
 //
+// The velocity in a cell is linear along each axis, so that its corners can move by turns without
+// any mean rate: the cell bends. The rate of shear that this causes at the corners is as good as
+// any other, and the ways to bend, one in 2D and four in 3D for each component of the velocity, are
+// further components of lambda_T and gamma_T of a cell. (Without them friction was too low: sand
+// sheared in every other cell, and pressure in the cells between.)
+//
 // All is in units in which a cell, the acceleration of gravity and the density of the sand are 1.
 //
 // Points of a page that have no node in common, those of one colour, lie side by side in chunks of
@@ -43,7 +49,7 @@ typedef struct rp_friction_grip {
 } rp_friction_grip;
 
 typedef struct rp_friction_problem {
-    int dim, links, size; // nodes that a point sees, components of stress
+    int dim, links, size; // nodes that a point sees, components of its stress
     double dt;
     rp_local pages, nodes, points, chunks, grips;
     rp_local *page_chunk; // [pages + 1] first chunk of each
@@ -61,7 +67,9 @@ typedef struct rp_friction_problem {
     uint32_t *point;        // [8] node of each point, from 1; 0: none
     rp_friction_link *link; // [8][links]
     double *lambda;         // [size][8]
-    float *block;           // [size (size + 1) / 2][8] of W by rows, from the diagonal on
+    float *bulk;            // [8] volume of a cell's particles; NULL: points are nodes
+    // [size (size + 1) / 2][8] of W by rows, from the diagonal on; NULL: nobody needs it
+    float *block;
     double *per;            // [2][8] stress per rate: pressure, shear
     double *mu, *k, *scale; // [8]
     int32_t *off_at;        // entry of `off`; -1: none

@@ -12,6 +12,9 @@ enum {
     PAIRS = SIZE * (SIZE + 1) / 2,
     AROUND = DIM == 3 ? 27 : 9, // nodes that a node sees
     CORNERS = DIM == 3 ? 8 : 4, // and a cell
+    MODES = DIM == 3 ? 4 : 1,   // ways of a cell to bend: its corners move by turns
+    BENDS = DIM * MODES,        // their components
+    WHOLE = SIZE + BENDS,       // components of a cell's stress
     BLOCK_X = RP_BLOCK_CELLS(RP_DIM, 0),
     BLOCK_Y = RP_BLOCK_CELLS(RP_DIM, 1),
     BLOCK_Z = RP_BLOCK_CELLS(RP_DIM, 2),
