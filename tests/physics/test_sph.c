@@ -231,16 +231,16 @@ static void a_block_slides_as_coulomb_says(void)
     }
 }
 
-// An endless layer of sand of 30 degrees, 16 particles deep, on a floor that holds it: at 24
-// degrees it comes to rest after its weight has come on, at 28 and 30 it runs, as fast as theory
-// says less what it takes to shear.
+// An endless layer of sand of 30 degrees on a floor that holds it: at 24 degrees it comes to rest
+// after its weight has come on, at 28 and 30 it runs, as fast as theory says less what it takes to
+// shear, which is more in thin layers (docs/theory.md has a table).
 static void a_slope_runs_when_it_is_steeper_than_friction(void)
 {
     static const struct {
         double degrees;
-        int dim;
-    } cases[] = {{24, 2}, {28, 2}, {30, 2}, {24, 3}, {30, 3}};
-    for (int i = 0; i < 5; i++) {
+        int dim, rows;
+    } cases[] = {{24, 2, 16}, {28, 2, 16}, {30, 2, 24}, {24, 3, 16}, {30, 3, 24}};
+    for (int i = 0; i < (check_long() ? 5 : 4); i++) {
         const int dim = cases[i].dim;
         const double slope = cases[i].degrees * M_PI / 180;
         run r = start(
@@ -250,9 +250,9 @@ static void a_slope_runs_when_it_is_steeper_than_friction(void)
             "particles { material = material.sand { friction_angle = 30, yield_fit = "
             "'plane_strain' }, "
             "sampling = 'lattice', jitter = 0.2,\n"
-            "  shape = box { min = {0, 0, 0}, max = {0.32, 0.32, 0.16} } }\n"
+            "  shape = box { min = {0, 0, 0}, max = {0.32, %g, 0.16} } }\n"
             "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }\n",
-            dim, g * sin(slope), -g * cos(slope));
+            dim, g * sin(slope), -g * cos(slope), 0.02 * cases[i].rows);
         double speed[10];
         for (int f = 0; f < 10; f++) {
             CHECK_OK(rp_world_run_frame(r.world));
@@ -265,8 +265,106 @@ static void a_slope_runs_when_it_is_steeper_than_friction(void)
         } else {
             const double a = (speed[9] - speed[3]) / 0.6,
                          want = g * (sin(slope) - 0.5 * cos(slope));
-            CHECK(a > 0.75 * want && a < 1.1 * want);
+            check_context("%g degrees, %dD, %g of theory", cases[i].degrees, dim, a / want);
+            CHECK(a > 0.8 * want && a < 1.1 * want);
         }
+        stop(&r);
+    }
+}
+
+// ---- impacts ----
+
+static const char *const blows[] = {
+    // a block falls on the floor
+    "particles { material = material.sand {}, velocity = {0, -v, 0}, "
+    "shape = box { min = {0.1, 0.05, 0}, max = {0.5, 0.35, 0.2} } }\n",
+    // sand is rammed against a wall
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.5, 0.3, 0.2} "
+    "} }\n"
+    "wall({0, 0, 0}, {1, 0, 0})\n"
+    "collider { shape = box { min = {0.6, 0.1, 0}, max = {0.8, 0.3, 0.2} }, contact = 'separate', "
+    "friction = 0.3, "
+    "motion = function(t) return { position = {-v * math.min(t, 0.35 / v), 0, 0} } end }\n",
+    // a ball goes into a box of it
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.5, 0.3, 0.2} "
+    "} }\n"
+    "wall({0, 0, 0}, {1, 0, 0}) wall({0.5, 0, 0}, {-1, 0, 0})\n"
+    "collider { shape = sphere { center = {0.25, 0.45, 0.1}, radius = 0.1 }, contact = 'separate', "
+    "friction = 0.3, "
+    "motion = function(t) return { position = {0, -v * math.min(t, 0.25 / v), 0} } end }\n",
+    // a ram goes on until there is no room left
+    "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = {0.5, 0.3, 0.2} "
+    "} }\n"
+    "wall({0, 0, 0}, {1, 0, 0})\n"
+    "collider { shape = box { min = {0.6, -0.1, 0}, max = {0.8, 0.5, 0.2} }, contact = 'separate', "
+    "friction = 0.3, "
+    "motion = function(t) return { position = {-v * t, 0, 0} } end }\n",
+};
+
+// Whatever hits sand, and however fast: the run goes on in steps of a sensible length, colliders
+// get what the sand gives, and nothing is much faster than what has hit (less where it has no
+// room). Catches pushes that grow as steps get shorter, stresses that come back larger from the
+// strain that keeps them, steps without a bound.
+static void no_blow_ends_a_run(void)
+{
+    static const struct {
+        int dim, blow;
+        double speed, dx, dt_max;
+        const char *precision;
+    } cases[] = {{2, 0, 2.4, 0.04, 1, "double"},   {2, 0, 6, 0.025, 1, "single"},
+                 {2, 0, 12, 0.04, 2e-4, "single"}, {2, 1, 6, 0.04, 1, "double"},
+                 {2, 1, 6, 0.03, 3e-4, "single"},  {2, 1, 12, 0.04, 1, "single"},
+                 {2, 2, 6, 0.04, 1, "single"},     {2, 2, 3, 0.04, 5e-4, "double"},
+                 {2, 2, 20, 0.04, 1, "single"},    {2, 3, 3, 0.04, 1, "single"},
+                 {3, 0, 2.4, 0.07, 1, "single"},   {3, 1, 6, 0.07, 1, "single"},
+                 {3, 2, 6, 0.07, 1, "single"}};
+    check_expect_warning(); // some loops do not end within their iterations
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const double v = cases[i].speed, fps = 10.0 * v / 0.35;
+        run r = start(
+            "local v = %g\n"
+            "scene { method = 'sph', dimension = %d, dx = %g, dt_max = %g, precision = '%s', "
+            "frames = 14, "
+            "fps = %.17g }\n"
+            "local function wall(p, n)\n"
+            "  collider { shape = half_space { point = p, normal = n }, contact = 'separate', "
+            "friction = 0.3 }\n"
+            "end\n"
+            "wall({0, 0, 0}, {0, 1, 0})\n"
+            "if %d == 3 then wall({0, 0, 0}, {0, 0, 1}) wall({0, 0, 0.2}, {0, 0, -1}) end\n%s",
+            v, cases[i].dim, cases[i].dx, cases[i].dt_max, cases[i].precision, fps, cases[i].dim,
+            blows[cases[i].blow]);
+        check_context("case %zu", i);
+        const bool squeezed = cases[i].blow == 3;
+        look before = look_at(r.world);
+        double fastest = 0.0, longest = 0.0, off = 0.0;
+        for (int f = 0; f < 14; f++) {
+            CHECK_OK(rp_world_run_frame(r.world));
+            const look now = look_at(r.world);
+            double lost[3] = {0.0, now.mass * g / fps, 0.0};
+            for (int c = 0; c < rp_world_colliders(r.world); c++) {
+                rp_collider_load load;
+                rp_world_collider_load(r.world, c, &load);
+                for (int a = 0; a < 3; a++) {
+                    lost[a] += load.force[a] / fps;
+                }
+            }
+            for (int a = 0; a < cases[i].dim; a++) {
+                off = fmax(off, fabs(before.momentum[a] - now.momentum[a] - lost[a]));
+            }
+            before = now;
+            fastest = fmax(fastest, now.fastest);
+            rp_stats stats;
+            rp_world_stats(r.world, &stats);
+            longest = fmax(longest, stats.extra[2]);
+        }
+        rp_stats stats;
+        rp_world_stats(r.world, &stats);
+        check_context("case %zu: %lld steps, fastest %g m/s, excess %g, missed %g", i,
+                      (long long)stats.step, fastest, longest, stats.extra[4]);
+        CHECK(off < before.mass * v * (strcmp(cases[i].precision, "double") == 0 ? 1e-9 : 2e-4));
+        CHECK(fastest < (squeezed ? 10.0 : 4.0) * v);
+        CHECK(stats.step < (int64_t)(2000 * fmax(1.0, 1e-3 / cases[i].dt_max)));
         stop(&r);
     }
 }
@@ -387,4 +485,5 @@ static void a_collapse_runs_out_as_with_a_grid(void)
 TEST_MAIN(TEST(momentum_is_kept), TEST(a_block_that_flies_is_not_strained), TEST(spin_is_kept),
           TEST(a_block_slides_as_coulomb_says), TEST(a_slope_runs_when_it_is_steeper_than_friction),
           TEST(a_column_carries_its_weight), TEST(a_collapse_runs_out_as_with_a_grid),
-          TEST(walls_get_what_a_grain_loses), TEST(the_last_of_many_colliders_holds))
+          TEST(walls_get_what_a_grain_loses), TEST(the_last_of_many_colliders_holds),
+          TEST(no_blow_ends_a_run))

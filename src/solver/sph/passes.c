@@ -9,6 +9,7 @@
 #include "base/four.h"
 #include "kernel/kernels.h"
 #include "kernel/position.h"
+#include "model/wide_math.h"
 #include "solver/sph/passes.h"
 
 #if RP_REAL_BITS == 32
@@ -330,6 +331,11 @@ RP_INLINE real *stress_tile(const rp_sph_job *job, rp_local tile)
     return (real *)job->stress + (size_t)(tile / RP_LANES) * (SYM + 1) * RP_LANES;
 }
 
+RP_INLINE real *proper_tile(const rp_sph_job *job, rp_local tile)
+{
+    return (real *)job->proper + (size_t)(tile / RP_LANES) * (SYM + 1) * RP_LANES;
+}
+
 // L, the inverse of the moment: gradients of linear fields become exact (Bonet and Lok 1999). Where
 // there are too few neighbours for that, there is no stress of deformation: L is 0. 1 without
 // correction.
@@ -400,7 +406,7 @@ static void load_page(const rp_sph_job *job, rp_local index)
     const rp_page *page = &rp_set_page(set)[index];
     for (rp_local tile = page->first; tile < page->first + page->count; tile += RP_LANES) {
         const real *h = rp_set_tile(set, RP_COL_STRAIN, tile);
-        real *to = stress_tile(job, tile);
+        real *to = stress_tile(job, tile), *proper = proper_tile(job, tile);
         _Alignas(64) real lambda[RP_LANES], mu[RP_LANES];
         spread(job, tile, RP_SPH_LAMBDA, lambda);
         spread(job, tile, RP_SPH_MU, mu);
@@ -409,9 +415,9 @@ static void load_page(const rp_sph_job *job, rp_local index)
             for (int a = 0; a < DIM; a++) {
                 trace = trace + vload(h + a * RP_LANES + l);
             }
-            // from Kirchhoff's stress to Cauchy's: over the volume, which is close to 1
-            const vec scale = vselect(living(page, tile + l), vset(job->cold ? 0 : 1), vset(0)) *
-                              (vset(1) - trace);
+            // from Kirchhoff's stress to Cauchy's: over the volume
+            const vec scale =
+                vselect(living(page, tile + l), vset(job->cold ? 0 : 1), vset(0)) * vexp(-trace);
             for (int c = 0; c < SYM; c++) {
                 const vec tau = vset(2) * vload(mu + l) * vload(h + c * RP_LANES + l);
                 s[c] = scale * (c < DIM ? vfma(vload(lambda + l), trace, tau) : tau);
@@ -424,8 +430,10 @@ static void load_page(const rp_sph_job *job, rp_local index)
             }
             for (int c = 0; c < SYM; c++) {
                 vstore(to + c * RP_LANES + l, s[c]);
+                vstore(proper + c * RP_LANES + l, s[c]);
             }
             vstore(to + SYM * RP_LANES + l, p);
+            vstore(proper + SYM * RP_LANES + l, p);
             correction(job, tile, l, L);
             put_tensors(job, page, tile, l, s, L, p);
         }
@@ -444,7 +452,9 @@ static void kick_page(const rp_sph_job *job, rp_local index)
     const real close2 = steepest * steepest * far * far * far * far;
     // 2 (d + 2) nu, in cells
     const real thick = (real)(2.0 * (DIM + 2) * job->viscosity) * dt / (h * h);
-    const real push = (real)job->repulsion * h / dt;
+    // both change the way they part by this share of what is wanted, and each half of that
+    const real rate = (real)job->repulsion,
+               share = R(0.5) * (rate * dt < R(0.25) ? rate * dt : R(0.25));
     const real *fill = job->fill;
     const four pull = {(real)job->pull[0] * dt, (real)job->pull[1] * dt,
                        DIM == 3 ? (real)job->pull[2] * dt : R(0.0), R(0.0)};
@@ -454,7 +464,7 @@ static void kick_page(const rp_sph_job *job, rp_local index)
             v[a] = *(const real *)rp_set_at(set, RP_COL_VELOCITY, slot, a);
         }
         four u = v + pull;
-        const bool loose = push > R(0.0) && fill[slot] < R(1.0);
+        const bool loose = rate > R(0.0) && fill[slot] < R(1.0);
         const sph_row *end = rows_end(job, index, slot);
         for (const sph_row *row = rows_begin(job, page, index, slot);
              row < end && (loose || thick > 0); row++) {
@@ -470,17 +480,17 @@ static void kick_page(const rp_sph_job *job, rp_local index)
             }
             // the distance out of the slope: g = c (1 - r)^2
             const real slope = root(g2), r = R(1.0) - root(slope / steepest);
-            if (meets) {
-                u = u - fset(push * (close - r) / slope) * g;
+            real apart = R(0.0); // (v_i - v_j) . (x_i - x_j) / r, x_i - x_j = -r g / |g|
+            for (int a = 0; a < DIM; a++) {
+                apart -= (v[a] - *(const real *)rp_set_at(set, RP_COL_VELOCITY, other, a)) * g[a];
+            }
+            apart /= slope;
+            const real wanted = rate * h * (close - r);
+            if (meets && apart < wanted) {
+                u = u - fset(share * (wanted - apart) / slope) * g;
             }
             if (rubs) {
-                real along = R(0.0); // (v_i - v_j) . (x_i - x_j), x_i - x_j = -r g / |g|
-                for (int a = 0; a < DIM; a++) {
-                    along -=
-                        (v[a] - *(const real *)rp_set_at(set, RP_COL_VELOCITY, other, a)) * g[a];
-                }
-                along *= r / slope;
-                u = u + fset(thick * along / (r * r + R(0.01))) * g;
+                u = u + fset(thick * r * apart / (r * r + R(0.01))) * g;
             }
         }
         u[3] = R(0.0);
@@ -505,7 +515,7 @@ static void wall_push(const rp_sph_job *job, rp_sph_wall *w, double pressure, do
     const bool holds = w->distance < RP_SPH_HOLD * h;
     // as near as `closest` it may come, and from nearer it is let back slowly
     const double gap = w->distance - closest;
-    const double least = gap > 0.0 ? -gap / dt : -0.1 * gap / dt;
+    const double least = -gap * (gap > 0.0 ? 1.0 : job->recovery) / dt;
     push += vn + push < least ? least - vn - push : 0.0;
     if (w->contact != RP_SEPARATE && holds && vn + push > 0.0 && gap > 0.0) {
         push = -vn; // nor does it leave
@@ -617,6 +627,7 @@ RP_INLINE void clamp(const rp_sph_job *job, vec p, vec friction, vec cohesion, v
 typedef struct worst {
     double residual;
     vec excess, change, size, steep2;
+    double astray;
 } worst;
 
 RP_INLINE double largest(vec a)
@@ -640,8 +651,11 @@ RP_INLINE void correct_tile(const rp_sph_job *job, const rp_page *page, rp_local
     const real least = (real)(0.5 * job->kernel->stiffness);
     const real unit = (real)(job->relaxation * h * h * DIM / dt); // of stress per rate and density
     const real kept = (real)(1.0 - job->recovery);
-    real *state = stress_tile(job, tile);
-    _Alignas(64) real lightness[RP_LANES], friction[RP_LANES], cohesion[RP_LANES];
+    real *state = stress_tile(job, tile), *proper = proper_tile(job, tile);
+    const vec momentum = vset((real)job->momentum);
+    _Alignas(64) real lightness[RP_LANES], friction[RP_LANES], cohesion[RP_LANES],
+        hardest[RP_LANES];
+    spread(job, tile, RP_SPH_HARDEST, hardest);
     spread(job, tile, RP_SPH_LIGHTNESS, lightness);
     spread(job, tile, RP_SPH_FRICTION, friction);
     spread(job, tile, RP_SPH_COHESION, cohesion);
@@ -672,15 +686,17 @@ RP_INLINE void correct_tile(const rp_sph_job *job, const rp_page *page, rp_local
                 rate[sym_at[a][b]] = R(0.5) * (ab + ba);
             }
         }
-        // density after the step, and what it should be: too much of it is undone softly
+        // density after the step, and what it should be: too much of it is undone softly, and a
+        // little is left, so that sand at rest is not about to come apart
         const vec fill = vload((const real *)job->fill + tile + l);
-        const vec off = fill - step * divergence - one - kept * vmax(fill - one, zero);
+        const vec packed = vmax(fill - one, zero), slack = vmin(packed, vset((real)RP_SPH_SLACK));
+        const vec off = fill - step * divergence - one - slack - kept * (packed - slack);
         const vec stiff = vmax(vload((const real *)job->stiffness + tile + l), vset(least));
         const vec gain =
             vselect(alive, unit / (vmax(vload(lightness + l), vset(R(1e-30))) * stiff), zero);
-        vec p = vload(state + SYM * RP_LANES + l);
-        p = vfma(gain * PER_DIM / step, off, p);
-        p = job->bilateral ? p : vmax(p, zero);
+        const vec p_before = vload(state + SYM * RP_LANES + l);
+        vec p = vfma(gain * PER_DIM / step, off, p_before);
+        p = vmin(job->bilateral ? p : vmax(p, zero), vload(hardest + l));
         // steps are shorter where the correction is large
         for (int c = 0; c < SYM; c++) {
             size = vfma(vset(c < DIM ? 1 : 2) * L[c], L[c], size);
@@ -697,20 +713,41 @@ RP_INLINE void correct_tile(const rp_sph_job *job, const rp_page *page, rp_local
         }
         clamp(job, p, vload(friction + l), beta2 * vload(cohesion + l), s);
 
-        vec change = zero, most = zero, rate2 = zero;
+        vec change = zero, most = zero, rate2 = zero, astray = zero;
         for (int c = 0; c < SYM; c++) {
             s[c] = vselect(alive, s[c], zero);
             change = vmax(change, vabs(s[c] - before[c]));
             most = vmax(most, vabs(s[c]));
             rate2 = vfma(vset(c < DIM ? 1 : 2) * rate[c], rate[c], rate2);
+        }
+        // the next velocities are made of stresses that have gone on as they were going (Nesterov)
+        const vec way = p - vload(proper + SYM * RP_LANES + l);
+        astray = vfma(vset(DIM) * (p_before - p), way, astray);
+        vstore(proper + SYM * RP_LANES + l, p);
+        p = vfma(momentum, way, p);
+        p = vmin(job->bilateral ? p : vmax(p, zero), vload(hardest + l));
+        for (int c = 0; c < SYM; c++) {
+            const vec on = s[c] - vload(proper + c * RP_LANES + l);
+            astray = vfma(vset(c < DIM ? 1 : 2) * (before[c] - s[c]), on, astray);
+            vstore(proper + c * RP_LANES + l, s[c]);
+            s[c] = vfma(momentum, on, s[c]);
+        }
+        clamp(job, p, vload(friction + l), beta2 * vload(cohesion + l), s);
+        for (int c = 0; c < SYM; c++) {
             vstore(state + c * RP_LANES + l, s[c]);
         }
         vstore(state + SYM * RP_LANES + l, p);
         put_tensors(job, page, tile, l, s, L, p);
+        out->astray +=
+            (double)vsum(vselect(alive, astray * stiff / vmax(gain, vset(R(1e-30))), zero));
         if (job->rate != NULL) {
             vstore((real *)job->rate + tile + l, vsqrt(rate2));
         }
-        const vec miss = vselect(alive, vselect(vlt(zero, p), vabs(off), vmax(off, zero)), zero);
+        // too dense is no miss where pressure is as high as it may be, nor too loose where there is
+        // none
+        const vec low = vselect(vlt(zero, p), vmax(-off, zero), zero);
+        const vec high = vselect(vlt(p, vload(hardest + l)), vmax(off, zero), zero);
+        const vec miss = vselect(alive, low + high, zero);
         const vec excess = vselect(alive, fill - step * divergence - one, zero);
         out->residual += (double)vsum(miss);
         out->excess = vmax(out->excess, excess);
@@ -767,6 +804,7 @@ static void strain_page(const rp_sph_job *job, rp_local index)
                                          .excess = largest(most.excess),
                                          .change = largest(most.change),
                                          .size = largest(most.size),
+                                         .astray = most.astray,
                                          .steep2 = largest(most.steep2)};
 }
 
@@ -784,6 +822,20 @@ RP_INLINE ivec low_ids(const uint64_t *id)
     return out;
 }
 
+// t with t exp(-t) = ratio, the trace of the strain whose mean Cauchy stress is that share of the
+// bulk modulus. There is none for a pull of more than 1 / e: then it is 1, the strongest.
+RP_INLINE vec hencky_volume(vec ratio)
+{
+    enum { ROUNDS = 5 }; // of Newton; squeezed without bound, the first guess is off by less than 1
+    const vec one = vset(1), v = vmin(ratio, vset(R(0.36)));
+    vec t = -vlog(one + vmax(-v, vset(R(-0.6))));
+    for (int i = 0; i < ROUNDS; i++) {
+        const vec e = v * vexp(t);
+        t = t - (t - e) / (one - e);
+    }
+    return t;
+}
+
 // Velocities and places, the strain that belongs to the stress, and bonds.
 static void finish_page(const rp_sph_job *job, rp_local index)
 {
@@ -794,7 +846,7 @@ static void finish_page(const rp_sph_job *job, rp_local index)
     const uint32_t step_hash = (uint32_t)mixed ^ (uint32_t)(mixed >> 32);
     const rp_local last = page->first + page->count;
     rp_sph_report *out = &job->report[index];
-    out->speed2 = out->move = 0.0;
+    out->speed2 = out->motion = out->move = 0.0;
     for (rp_local tile = page->first; tile < last; tile += RP_LANES) {
         _Alignas(64) real u[DIM][RP_LANES] = {{0}}, lambda[RP_LANES], mu[RP_LANES];
         spread(job, tile, RP_SPH_LAMBDA, lambda);
@@ -807,7 +859,7 @@ static void finish_page(const rp_sph_job *job, rp_local index)
         stored *x = rp_set_tile(set, RP_COL_POSITION, tile);
         real *v = rp_set_tile(set, RP_COL_VELOCITY, tile);
         real *strain = rp_set_tile(set, RP_COL_STRAIN, tile);
-        const real *state = stress_tile(job, tile);
+        const real *state = proper_tile(job, tile);
         const uint64_t *id = rp_set_tile(set, RP_COL_ID, tile);
         for (int l = 0; l < RP_LANES && tile + l < last; l += LANES) {
             const ivec alive = living(page, tile + l), ids = low_ids(id + l);
@@ -833,11 +885,11 @@ static void finish_page(const rp_sph_job *job, rp_local index)
             const vec lam = vselect(alive, vload(lambda + l), vset(1));
             const vec stiff = vfma(vset(DIM), lam, two * m);
             // the strain whose Kirchhoff stress, over its volume, is s - p
-            const vec sum = trace - vset(DIM) * p, volume = sum / stiff, grown = vset(1) + volume;
+            const vec volume = hencky_volume((trace - vset(DIM) * p) / stiff), grown = vexp(volume);
             for (int c = 0; c < SYM; c++) {
                 const vec sigma = vload(state + c * RP_LANES + l) - (c < DIM ? p : vset(0));
                 const vec even = c < DIM ? lam * volume : vset(0);
-                const vec h = grown * (sigma - even) / (two * m);
+                const vec h = vfma(grown, sigma, -even) / (two * m);
                 all = all + vabs(h);
                 vstore(strain + c * RP_LANES + l, vselect(alive, h, vset(0)));
             }
@@ -856,6 +908,7 @@ static void finish_page(const rp_sph_job *job, rp_local index)
             vstore(lane[2], all);
             for (int i = 0; i < LANES && tile + l + i < last; i++) {
                 const double square = (double)lane[0][i], way = (double)lane[1][i];
+                out->motion += square;
                 out->speed2 = square > out->speed2 ? square : out->speed2;
                 out->move = way > out->move ? way : out->move;
                 out->bad = out->bad || !(square < 1e30) || !(way <= RP_RUNAWAY_CELLS) ||

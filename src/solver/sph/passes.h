@@ -45,6 +45,8 @@ typedef struct rp_sph_span {
 #define RP_SPH_CLOSE   0.3
 #define RP_SPH_CLOSEST 0.125
 #define RP_SPH_HOLD    0.375
+// Sand denser than full by this share stays so.
+#define RP_SPH_SLACK 0.005
 enum { RP_SPH_WALLS_MOST = 256 }; // colliders: all of them may be near one page
 
 // What a step wants of a material, by group.
@@ -52,6 +54,7 @@ enum {
     RP_SPH_LIGHTNESS, // 1 / density [m^3/kg]
     RP_SPH_FRICTION,  // sqrt(2) times the friction coefficient of plain shear
     RP_SPH_COHESION,  // as stress norm [Pa]
+    RP_SPH_HARDEST,   // pressure that there can be [Pa]
     RP_SPH_LAMBDA,    // moduli, for the strain that frames keep [Pa]
     RP_SPH_MU,
     RP_SPH_REALS
@@ -76,7 +79,9 @@ typedef struct rp_sph_report {
     double residual;       // sum over particles of what their density is off
     double excess;         // most that any is too dense
     double change, size;   // largest change of a stress in an iteration, and largest stress [Pa]
+    double astray;         // how far the momentum of corrections goes against the next of them
     double speed2, steep2; // largest squares of speed [m^2/s^2] and velocity gradient [1/s^2]
+    double motion;         // sum of squares of speeds [m^2/s^2]
     double move;           // largest displacement along any axis [cells]
     bool bad;              // a particle is not finite, or moved farther than RP_RUNAWAY_CELLS
 } rp_sph_report;
@@ -102,7 +107,8 @@ typedef struct rp_sph_job {
     double relaxation;         // of both stresses
     double recovery;           // share of too much density that is undone in this step
     double viscosity;          // kinematic [m^2/s]
-    double repulsion;          // of close pairs: share of their overlap that is undone
+    double repulsion;          // of close pairs [1/s]
+    double momentum;           // share of the last correction that is made once more
     double bonding, debonding; // [1/s], [1]
     bool bilateral, by_component, cold;
     uint64_t seed, step;   // of the dither
@@ -110,7 +116,8 @@ typedef struct rp_sph_job {
     void *start;           // real[slot][4]: velocity with all that does not depend on stress
     void *velocity;        // real[slot][4]: with stress and walls
     void *tensor;          // real[slot][dim][4]: columns of s L - p 1 [Pa]
-    void *stress;          // real[tile][sym + 1][16]: s, p
+    void *stress;          // real[tile][sym + 1][16]: s, p that velocities are made of
+    void *proper;          // the same: as the last correction left them
     void *rate;            // real[slot]: norm of the rate of deformation; NULL: nobody asks
     rp_sph_wall *wall;     // by page and slot
     const uint32_t *walls; // [page + 1]: where those of a page begin

@@ -58,18 +58,20 @@ static const rp_property option[] = {
                  "itself, which is weaker and depends on how the axes lie."},
     {"start", RP_PROPERTY_CHOICE, .choices = starts, .otherwise = "\"warm\"", AT(start),
      .sentence = "Stresses start from those of the last step, or, as printed, from none: deep sand then sinks."},
-    {"tolerance", RP_PROPERTY_NUMBER, NULL, .low = 1e-6, .high = 0.1, .otherwise = "1e-3",
-     AT(tolerance), .sentence = "Iterations end when densities are off by less than this share in the mean."},
+    {"tolerance", RP_PROPERTY_NUMBER, NULL, .low = 1e-6, .high = 0.1, .otherwise = "3e-5",
+     AT(tolerance), .sentence = "Iterations end when densities are off by less than this share in the mean, and 0.0005 "
+                                "of the cells that particles cross in the step."},
     {"iterations", RP_PROPERTY_NUMBER, NULL, .low = 5.0, .high = 1000.0, .otherwise = "40", AT(iterations),
-     .sentence = "The most that a step takes before it is tried again at half its length."},
+     .sentence = "The most that a step takes before it is tried again at half its length, down to a quarter of what "
+                 "all else allows."},
     {"relaxation", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = 0.5, .above_low = true, .otherwise = "0.15",
      AT(relaxation), .sentence = "Share of a correction that is made at once. From about 0.25 on it diverges."},
     {"recovery", RP_PROPERTY_NUMBER, "s", .low = 0.0, .high = INFINITY, .above_low = true, .otherwise = "0.2",
      AT(recovery), .sentence = "Time in which sand that is too dense comes apart."},
     {"viscosity", RP_PROPERTY_NUMBER, "m^2/s", .low = 0.0, .high = INFINITY, .below_high = true, .otherwise = "0",
      AT(viscosity), .sentence = "Kinematic viscosity, besides friction."},
-    {"repulsion", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = 1.0, .otherwise = "0.02", AT(repulsion),
-     .sentence = "Share of what grains of loose sand are too close by that is undone in a step."},
+    {"repulsion", RP_PROPERTY_NUMBER, "1/s", .low = 0.0, .high = INFINITY, .below_high = true, .otherwise = "20",
+     AT(repulsion), .sentence = "How fast grains of loose sand that are too close come apart."},
     {"bonding", RP_PROPERTY_NUMBER, "1/s", .low = 0.0, .high = INFINITY, .below_high = true, .otherwise = "2",
      AT(bonding), .sentence = "How fast dense sand gets its cohesion back."},
     {"debonding", RP_PROPERTY_NUMBER, NULL, .low = 0.0, .high = INFINITY, .below_high = true, .otherwise = "2",
@@ -97,21 +99,29 @@ static rp_result sph_check(const rp_world_def *def)
 // What bounds the next step.
 typedef struct bounds {
     double speed;    // of the fastest particle [m/s]
+    double motion;   // mean of squares of all speeds [m^2/s^2]
     double gradient; // of velocity, the steepest [1/s]
     int32_t coheres; // 0: there is nothing to hold together
     double effort; // a step that took about as many iterations as it should [s]; infinite: none was
                    // too long
 } bounds;
 
+// What has happened since time began.
+typedef struct record {
+    double retries; // steps that were done again, shorter
+    double missed;  // steps that went on with more than the tolerance
+} record;
+
 typedef struct sph_state {
     bounds bound;
+    record record;
     rp_neighbours near;
     // not saved
     const rp_allocator *allocator;
     rp_sph_kernel kernel;
     const rp_sph_passes *passes;
     rp_sph_walls walls;
-    rp_buffer sort, start, velocity, tensor, stress, rate, report, group;
+    rp_buffer sort, start, velocity, tensor, stress, proper, rate, report, group;
 } sph_state;
 
 static rp_result sph_create(const rp_world_def *def, const rp_allocator *a, void **state)
@@ -130,8 +140,8 @@ static rp_result sph_create(const rp_world_def *def, const rp_allocator *a, void
 static void sph_destroy(void *state, const rp_allocator *a)
 {
     sph_state *s = state;
-    rp_buffer *all[] = {&s->sort,   &s->start, &s->velocity, &s->tensor,
-                        &s->stress, &s->rate,  &s->report,   &s->group};
+    rp_buffer *all[] = {&s->sort,   &s->start, &s->velocity, &s->tensor, &s->stress,
+                        &s->proper, &s->rate,  &s->report,   &s->group};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         rp_buffer_free(all[i], a);
     }
@@ -144,14 +154,15 @@ static size_t sph_bytes(const void *state)
 {
     const sph_state *s = state;
     return rp_neighbours_bytes(&s->near) + s->sort.bytes + s->start.bytes + s->velocity.bytes +
-           s->tensor.bytes + s->stress.bytes + s->rate.bytes + s->report.bytes + s->group.bytes +
-           s->walls.entry.bytes + s->walls.first.bytes;
+           s->tensor.bytes + s->stress.bytes + s->proper.bytes + s->rate.bytes + s->report.bytes +
+           s->group.bytes + s->walls.entry.bytes + s->walls.first.bytes;
 }
 
 static void sph_register(void *state, rp_registry *registry)
 {
     sph_state *s = state;
     rp_registry_add(registry, "sph/bounds", &s->bound, sizeof s->bound);
+    rp_registry_add(registry, "sph/record", &s->record, sizeof s->record);
     rp_registry_add_array(registry, "sph/cells", &s->near.cell, s->allocator, &s->near.cells,
                           sizeof(uint32_t));
 }
@@ -175,10 +186,10 @@ static const double SPEED_SHARE =
 // step
 static const double GRADIENT_SHARE[2] = {0.1, 0.02};
 static const double GRAVITY_SHARE = 0.02; // of the time that gravity takes across a cell
+static const double EFFORT_SHARE = 0.25;  // of all other limits
 
-static int sph_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITS_MOST])
+static int plain_limits(const sph_state *s, const rp_step *step, rp_limit out[RP_LIMITS_MOST])
 {
-    const sph_state *s = state;
     const sph_options *o = step->option;
     const double h = step->grid->layout.h, speed = fmax(s->bound.speed, step->newborn_speed);
     const double gradient = fmax(s->bound.gradient, step->newborn_gradient);
@@ -200,21 +211,40 @@ static int sph_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITS_M
     if (o->viscosity > 0.0) {
         out[n++] = (rp_limit){"viscous", 0.025 * h * h / o->viscosity};
     }
+    return n;
+}
+
+// Below this, shorter steps do not help a loop that takes long: what strikes at once reaches as far
+// as there are iterations, however short the step.
+static double least_effort(const sph_state *s, const rp_step *step)
+{
+    rp_limit limit[RP_LIMITS_MOST];
+    double least = INFINITY;
+    for (int i = plain_limits(s, step, limit) - 1; i >= 0; i--) {
+        least = fmin(least, limit[i].dt);
+    }
+    return EFFORT_SHARE * least;
+}
+
+static int sph_limits(void *state, const rp_step *step, rp_limit out[RP_LIMITS_MOST])
+{
+    const sph_state *s = state;
+    int n = plain_limits(s, step, out);
     if (isfinite(s->bound.effort)) {
-        out[n++] = (rp_limit){"iterations", s->bound.effort};
+        out[n++] = (rp_limit){"iterations", fmax(s->bound.effort, least_effort(s, step))};
     }
     return n;
 }
 
 // Steps that needed many iterations are followed by shorter ones, until few are needed again.
-static void learn(sph_state *s, int iterations, double dt)
+static void learn(sph_state *s, const rp_step *step, int iterations)
 {
-    enum { MANY = 12, FEW = 8 };
+    enum { MANY = 20, FEW = 10 };
     if (iterations > MANY) {
-        s->bound.effort = 0.8 * dt;
+        s->bound.effort = fmax(0.8 * step->dt, least_effort(s, step));
     } else if (iterations <= FEW && isfinite(s->bound.effort)) {
         s->bound.effort *= 1.05;
-        s->bound.effort = s->bound.effort > 8.0 * dt ? INFINITY : s->bound.effort;
+        s->bound.effort = s->bound.effort > 8.0 * step->dt ? INFINITY : s->bound.effort;
     }
 }
 
@@ -246,6 +276,10 @@ static rp_result sph_prepare(void *state, rp_step *step)
     return RP_OK;
 }
 
+// Pressure in bulk moduli that there can be. Without a bound, sand between colliders that leave it
+// no room is shot out ever faster.
+static const double HARDEST = 10.0;
+
 // What passes read of groups, from what materials say. @return whether any has cohesion
 static rp_result make_groups(sph_state *s, const rp_step *step, bool *coheres)
 {
@@ -262,6 +296,8 @@ static rp_result make_groups(sph_state *s, const rp_step *step, bool *coheres)
             [RP_SPH_FRICTION] =
                 sqrt(2.0) * rp_friction_coefficient(from[RP_PARAM_SLOPE], set->layout.dim),
             [RP_SPH_COHESION] = from[RP_PARAM_COHESION],
+            [RP_SPH_HARDEST] =
+                HARDEST * (from[RP_PARAM_LAMBDA] + 2.0 / set->layout.dim * from[RP_PARAM_MU]),
             [RP_SPH_LAMBDA] = from[RP_PARAM_LAMBDA],
             [RP_SPH_MU] = from[RP_PARAM_MU],
         };
@@ -290,6 +326,7 @@ static rp_result make_room(sph_state *s, const rp_set *set, bool rates)
                {&s->velocity, 4 * slots * real, "velocities"},
                {&s->tensor, 4 * dim * slots * real, "stresses"},
                {&s->stress, (sym + 1) * slots * real, "stresses"},
+               {&s->proper, (sym + 1) * slots * real, "stresses"},
                {&s->rate, rates ? slots * real : 0, "rates of deformation"},
                {&s->report, (size_t)set->pages * sizeof(rp_sph_report), "page reports"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -370,10 +407,22 @@ static rp_sph_report all_reports(const rp_sph_job *job)
         all.size = fmax(all.size, r->size);
         all.speed2 = fmax(all.speed2, r->speed2);
         all.steep2 = fmax(all.steep2, r->steep2);
+        all.astray += r->astray;
+        all.motion += r->motion;
         all.move = fmax(all.move, r->move);
     }
-    all.residual /= job->set->count > 0 ? job->set->count : 1;
+    const rp_local count = job->set->count > 0 ? job->set->count : 1;
+    all.residual /= count;
+    all.motion /= count;
     return all;
+}
+
+// How far densities may be off in the mean: what moves need not be as quiet as what rests.
+static double tolerance(const sph_state *s, const rp_step *step)
+{
+    static const double SHARE = 5e-4; // of the cells that particles cross
+    const sph_options *o = step->option;
+    return o->tolerance + SHARE * sqrt(s->bound.motion) * step->dt / step->grid->layout.h;
 }
 
 // Stress and velocity of the step, from the strains of the last. @return how many iterations it
@@ -391,20 +440,38 @@ static rp_result iterate(const sph_state *s, rp_step *step, rp_sph_job *job, int
     over_pages(step, job, s->passes->kick);
     RP_TRY(add_field(step, job));
     bool done = false;
+    int since = 0; // that momentum has been gathering
     for (*iterations = 0; !done && *iterations < (int)o->iterations; ++*iterations) {
         over_pages(step, job, s->passes->force);
+        job->momentum = since / (since + 3.0);
         over_pages(step, job, s->passes->strain);
         *out = all_reports(job);
-        done = *iterations + 1 >= LEAST && out->residual < o->tolerance &&
+        since = out->astray > 0.0 ? 0 : since + 1;
+        done = *iterations + 1 >= LEAST && out->residual < tolerance(s, step) &&
                out->change <= STEADY * out->size;
     }
     *iterations += !done; // one more than are allowed
     return RP_OK;
 }
 
+// A step that is as short as it may be goes on with what its loop has come to. What is too dense
+// then comes apart in the steps after it.
+static void note_miss(sph_state *s, const rp_step *step, const rp_sph_report *report)
+{
+    const sph_options *o = step->option;
+    if (s->record.missed == 0.0) {
+        rp_log(RP_LOG_WARNING,
+               "step %lld went on after %d iterations with densities off by %.3g in the mean "
+               "(tolerance %g) and stresses that still change by %.2g of the largest. Further ones "
+               "are counted (stats.csv: missed)",
+               (long long)step->time.step, (int)o->iterations, report->residual, tolerance(s, step),
+               report->change / fmax(report->size, 1e-300));
+    }
+    s->record.missed += 1.0;
+}
+
 static rp_result sph_step(void *state, rp_step *step)
 {
-    enum { TRIES = 4 };
     sph_state *s = state;
     const sph_options *o = step->option;
     double since = rp_seconds();
@@ -438,18 +505,25 @@ static rp_result sph_step(void *state, rp_step *step)
     job.velocity = s->velocity.data;
     job.tensor = s->tensor.data;
     job.stress = s->stress.data;
+    job.proper = s->proper.data;
     job.rate = coheres ? s->rate.data : NULL;
     job.report = s->report.data;
     memcpy(job.pull, step->gravity, sizeof job.pull);
     stage_done(step->stats, LIST, &since);
 
-    // the last try is taken as it is
-    int iterations, tries = 0;
+    int iterations = 0;
+    bool done = false;
     rp_sph_report report = {0};
-    for (bool done = false; !done;) {
+    for (const double shortest = least_effort(s, step); !done;) {
         RP_TRY(iterate(s, step, &job, &iterations, &report));
-        done = iterations <= (int)o->iterations || ++tries == TRIES;
-        step->dt *= done ? 1.0 : 0.5;
+        done = iterations <= (int)o->iterations;
+        if (!done && 0.5 * step->dt < shortest) {
+            note_miss(s, step, &report);
+            done = true;
+        } else if (!done) {
+            step->dt *= 0.5;
+            s->record.retries += 1.0;
+        }
     }
     stage_done(step->stats, SOLVE, &since);
 
@@ -463,13 +537,15 @@ static rp_result sph_step(void *state, rp_step *step)
     rp_set_travelled(set, report.move);
     rp_sph_walls_sum(&job, step->body);
     s->bound.speed = step->stats->max_speed = sqrt(report.speed2);
+    s->bound.motion = report.motion;
     s->bound.gradient = step->stats->max_gradient = sqrt(report.steep2);
     s->bound.coheres = coheres;
-    learn(s, iterations, step->dt);
+    learn(s, step, iterations);
     step->stats->extra[0] = iterations;
     step->stats->extra[1] = report.residual;
     step->stats->extra[2] = report.excess;
-    step->stats->extra[3] = tries;
+    step->stats->extra[3] = s->record.retries;
+    step->stats->extra[4] = s->record.missed;
     stage_done(step->stats, MOVE, &since);
     return RP_OK;
 }
@@ -509,7 +585,7 @@ const rp_solver rp_solver_sph = {
              .option = option,
              .options = sizeof option / sizeof option[0]},
     .stage = {"sort", "list", "solve", "move"},
-    .extra = {"iterations", "residual", "density_excess", "retries"},
+    .extra = {"iterations", "residual", "density_excess", "retries", "missed"},
     .check = sph_check,
     .needs = sph_needs,
     .create = sph_create,
