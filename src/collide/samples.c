@@ -7,45 +7,97 @@
 #include <stdlib.h>
 #include <string.h>
 
-// All lengths in cells. They were found in two dimensions, with four particles a cell.
-static const double CUT = 0.5;    // nodes less deep than this are free
-static const double WAKE = 0.15;  // beyond half a particle's width a sample feels it
-static const double DEEP = 1.5;   // particles deeper than this are lost to a wall
-static const double HIDDEN = 0.5; // a sample so deep in another collider is none
+static const double HIDDEN = 0.5; // a sample so deep in another collider is none [cells]
 static const double SHARE = 0.6;  // of a master's mass that its slaves may take away
-static const double ENOUGH = 1e-5;
-enum { PER_CELL = 2, FARTHEST = 4 };
+static const double LIGHT = 0.01; // of the heaviest node around a sample: lighter ones count less
+static const double HELD = 0.5;   // of its splines that must have mass for a sample to be one
+static const double ENOUGH = 1e-3;
+static const double FLAT = 1e-6; // [cells]
+enum { FINE = 2, COARSE_PLACE = FINE * FINE * FINE, STENCIL_MOST = 64 };
+
+// ---- what is kept ----
+
+// A cell of a collider's own frame and the samples in it.
+typedef struct surface_cell {
+    uint64_t key;
+    int32_t first, count;  // of its faces
+    int32_t around[27];    // cells that have some
+    int32_t arounds;       // -1: nobody has looked yet
+    uint32_t woken, awake; // turns
+} surface_cell;
+
+typedef struct face {
+    double x[3], normal[3]; // in the collider's frame
+    int32_t place;
+    int32_t warm; // its number among those of the last step, if `turn` says so
+    uint32_t turn;
+} face;
+
+// ---- what a step makes ----
+
+// Of a node that takes part.
+typedef struct node_hot {
+    double u[4]; // velocity
+} node_hot;
+
+typedef struct node_rest {
+    int64_t node; // among all pages'
+    double mass, folded, load;
+    double before[3], given[3];
+    int32_t slave;    // -1: it is none
+    int32_t seen, at; // the sample that last used it, and where in its row
+} node_rest;
 
 typedef struct slave {
-    int64_t node, a, b;
+    int32_t node, a, b;
     double k;
 } slave;
 
 typedef struct sample {
-    rp_warm warm;
-    int collider, first, count; // of its row
-    double x[3], normal[3], inverse;
+    int32_t face, first, count; // of its row
+    int32_t collider;
+    double x[3], normal[3], velocity[3], impulse[3];
+    double mass; // what an impulse has to move there
 } sample;
 
 typedef struct term {
-    int64_t node;
-    double weight;
+    int32_t node;
+    double weight, share; // of an impulse that it turns into velocity
 } term;
 
 typedef struct solve {
-    const rp_touches *t;
+    rp_samples *keep;
+    const rp_collider *collider;
     int colliders;
     const rp_grid *grid;
-    double *m, *folded, (*u)[3], (*d)[3];
-    int32_t *slave_of; // [node]: -1 none
-    char *behind;
-    slave *slaves;
-    int64_t slave_count;
+    double dt;
+    int32_t *behind; // [page]: number of its rp_behind_block
+    int32_t *at;     // [page][node]: number of a node that takes part, -1
+    int32_t (*near)[27];
+    bool *loaded; // [page]: `at` and `near` are there
+    const rp_node_page *page;
+    int32_t nodes, slaves, samples, terms, woken, awake;
+    bool folded; // slaves are known
 } solve;
 
-void rp_samples_free(rp_samples *samples, const rp_allocator *a)
+void rp_samples_free(rp_samples *s, const rp_allocator *a)
 {
-    rp_buffer_free(&samples->warm, a);
+    rp_behind_free(&s->behind, a);
+    rp_buffer *const all[] = {&s->warm,   &s->table, &s->cell, &s->face, &s->woken, &s->awake,
+                              &s->sample, &s->term,  &s->node, &s->rest, &s->slave};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        rp_buffer_free(all[i], a);
+    }
+}
+
+static rp_result make_room(const solve *s, rp_buffer *buffer, int32_t used, int64_t more,
+                           size_t size)
+{
+    const size_t wanted = ((size_t)used + (size_t)more) * size;
+    return wanted <= buffer->bytes
+               ? RP_OK
+               : rp_buffer_reserve(buffer, s->grid->allocator, wanted + wanted / 2,
+                                   (size_t)used * size, "contact at surfaces");
 }
 
 static double real_at(const rp_layout *l, const void *numbers, size_t at)
@@ -59,182 +111,235 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// Across periods. @return the number of a node among all pages', -1 where there is none
-static int64_t find_node(const rp_grid *grid, const int64_t at[3])
+// ---- nodes ----
+
+// Which page of nodes has a block; -1: none.
+static int32_t find_page(const rp_grid *grid, int32_t block[3])
 {
-    const rp_layout *l = &grid->layout;
-    int32_t block[3] = {0};
-    int64_t n = 0;
-    for (int a = 0; a < 3; a++) {
-        const int64_t cells = l->cells[a];
-        block[a] = (int32_t)(at[a] >= 0 ? at[a] / cells : -((cells - 1 - at[a]) / cells));
-        n = n * cells + (at[a] - block[a] * cells);
-    }
-    rp_block_wrap(l, block);
+    rp_block_wrap(&grid->layout, block);
     const uint32_t page = rp_grid_find(grid, rp_block_key(block), 0);
-    return page == RP_NO_PAGE ? -1 : (int64_t)page * l->nodes + n;
+    return page == RP_NO_PAGE ? -1 : (int32_t)page;
+}
+
+static void load_page(solve *s, int32_t page)
+{
+    if (!s->loaded[page]) {
+        s->loaded[page] = true;
+        const size_t nodes = (size_t)s->grid->layout.nodes;
+        memset(s->at + (size_t)page * nodes, 0xff, nodes * sizeof *s->at);
+        for (int i = 0; i < 27; i++) {
+            s->near[page][i] = i == 13 ? page : -2; // nobody has looked yet
+        }
+    }
+}
+
+// The node that is so many nodes from the first one of a page, across its borders.
+// @return its number among all pages', -1 where there is none
+static int64_t node_from(solve *s, int32_t page, const int32_t in[3])
+{
+    const rp_layout *l = &s->grid->layout;
+    int32_t off[3], n = 0;
+    bool close = true;
+    for (int a = 0; a < 3; a++) {
+        const int32_t cells = l->cells[a];
+        off[a] = in[a] >= 0 ? in[a] / cells : -((cells - 1 - in[a]) / cells);
+        n = n * cells + in[a] - off[a] * cells;
+        close = close && off[a] >= -1 && off[a] <= 1;
+    }
+    load_page(s, page);
+    int32_t *found =
+        close ? &s->near[page][(off[0] + 1) * 9 + (off[1] + 1) * 3 + off[2] + 1] : NULL;
+    int32_t there = found != NULL ? *found : -2;
+    if (there == -2) {
+        int32_t block[3];
+        for (int a = 0; a < 3; a++) {
+            block[a] = s->page[page].block[a] + off[a];
+        }
+        there = find_page(s->grid, block);
+        if (found != NULL) {
+            *found = there;
+        }
+    }
+    return there < 0 ? -1 : (int64_t)there * l->nodes + n;
+}
+
+static const rp_behind_node *behind_node(const solve *s, int64_t node)
+{
+    const int32_t nodes = s->grid->layout.nodes;
+    const int32_t number = s->behind[node / nodes];
+    if (number < 0) {
+        return NULL;
+    }
+    const rp_behind_block *block = rp_behind_block_at(&s->keep->behind, number);
+    const rp_behind_node *list = (const rp_behind_node *)s->keep->behind.node.data + block->first;
+    const int n = (int)(node % nodes);
+    int low = 0, high = block->count; // they are in order
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (list[middle].node < n) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < block->count && list[low].node == n ? &list[low] : NULL;
+}
+
+static double mass_at(const solve *s, int64_t node)
+{
+    return real_at(&s->grid->layout, s->grid->node[RP_CH_MOMENTUM].data,
+                   (size_t)node * RP_QUAD + 3);
+}
+
+static node_hot *hot(const solve *s) { return s->keep->node.data; }
+static node_rest *rest(const solve *s) { return s->keep->rest.data; }
+static slave *slaves(const solve *s) { return s->keep->slave.data; }
+static sample *samples(const solve *s) { return s->keep->sample.data; }
+static term *terms(const solve *s) { return s->keep->term.data; }
+
+// Let a node take part, as a free one.
+static rp_result enter(solve *s, int64_t node, int32_t *number)
+{
+    const rp_layout *l = &s->grid->layout;
+    load_page(s, (int32_t)(node / l->nodes));
+    *number = s->at[node];
+    if (*number >= 0) {
+        return RP_OK;
+    }
+    RP_TRY(make_room(s, &s->keep->node, s->nodes, 1, sizeof(node_hot)));
+    RP_TRY(make_room(s, &s->keep->rest, s->nodes, 1, sizeof(node_rest)));
+    *number = s->at[node] = s->nodes++;
+    node_rest *r = &rest(s)[*number];
+    node_hot *h = &hot(s)[*number];
+    *r = (node_rest){.node = node, .mass = mass_at(s, node), .slave = -1, .seen = -1};
+    r->folded = r->mass;
+    *h = (node_hot){{0.0}};
+    for (int a = 0; a < l->dim; a++) {
+        const size_t at = (size_t)node * RP_QUAD + (size_t)a;
+        h->u[a] = real_at(l, s->grid->node[RP_CH_MOMENTUM].data, at);
+        r->before[a] = real_at(l, s->grid->node[RP_CH_IMPULSE].data, at);
+    }
+    return RP_OK;
 }
 
 // ---- nodes behind walls ----
 
-// Is a node behind a wall, and which way is out of all that it is behind of?
-static bool look_behind(const solve *s, rp_local page, const double x[3], double out[3])
-{
-    const rp_touch *touch = &s->t->page[page];
-    bool behind = false;
-    memset(out, 0, 3 * sizeof *out);
-    for (int k = 0; k < touch->count; k++) {
-        double n[3];
-        const double phi =
-            rp_shape_distance(s->t->collider[s->t->near[touch->first + (uint32_t)k]].shape, x, n);
-        const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
-        if (phi < -(CUT * most + 1e-9) * s->grid->layout.h) {
-            behind = true;
-            for (int a = 0; a < 3; a++) {
-                out[a] += n[a];
-            }
-        }
-    }
-    return behind;
-}
-
-// The two free nodes in line that cost least, docs/theory.md (W1).
-static bool choose_masters(const solve *s, const int64_t at[3], int64_t node, const double out[3],
-                           slave *best)
-{
-    const int dim = s->grid->layout.dim;
-    double least = INFINITY;
-    for (int e = 0; e < 27; e++) {
-        const int way[3] = {e / 9 - 1, e / 3 % 3 - 1, e % 3 - 1};
-        const int axes = abs(way[0]) + abs(way[1]) + abs(way[2]);
-        const double along = way[0] * out[0] + way[1] * out[1] + way[2] * out[2];
-        if ((dim == 2 && way[2] != 0) || along <= 0.0) {
-            continue;
-        }
-        for (int k = 1; k <= FARTHEST; k++) {
-            int64_t first[3], second[3];
-            for (int a = 0; a < 3; a++) {
-                first[a] = at[a] + k * way[a];
-                second[a] = at[a] + (k + 1) * way[a];
-            }
-            const int64_t i = find_node(s->grid, first), j = find_node(s->grid, second);
-            if (i < 0 || j < 0) {
-                break;
-            }
-            if (s->behind[i]) {
-                continue;
-            }
-            if (s->m[i] <= s->m[node] || !(s->m[j] > 0.0) || s->behind[j]) {
-                break;
-            }
-            const double heavy = s->m[j] / (k * s->m[node] + 1e-300);
-            const double cost = k * (0.4 + 0.6 * axes) - 0.5 * along +
-                                (heavy > 3.0   ? 0.0
-                                 : heavy > 1.5 ? 2.0
-                                               : 4.0);
-            if (cost < least) {
-                least = cost;
-                *best = (slave){node, i, j, k};
-            }
-            break;
-        }
-    }
-    return least < INFINITY;
-}
-
-static void node_place(const rp_layout *l, const int32_t block[3], int n, int64_t at[3])
-{
-    const int32_t in[3] = {n / (l->cells[1] * l->cells[2]), n / l->cells[2] % l->cells[1],
-                           n % l->cells[2]};
-    for (int a = 0; a < 3; a++) {
-        at[a] = (int64_t)block[a] * l->cells[a] + in[a];
-    }
-}
-
-static void find_slaves(solve *s)
+// Make a node behind walls a slave of the two free ones in line that cost least, docs/theory.md
+// (W1), if there are any.
+static rp_result enslave(solve *s, const rp_behind_node *behind, int32_t number)
 {
     const rp_layout *l = &s->grid->layout;
-    for (int turn = 0; turn < 2; turn++) {
-        for (rp_local p = 0; p < s->grid->pages; p++) {
-            const int32_t *block = rp_grid_page(s->grid)[p].block;
-            for (int n = 0; n < l->nodes && s->t->page[p].count > 0; n++) {
-                const int64_t node = (int64_t)p * l->nodes + n;
-                double x[3], out[3];
-                int64_t at[3];
-                rp_layout_node(l, block, n, x);
-                if (turn == 0) {
-                    s->behind[node] = look_behind(s, p, x, out);
-                } else if (s->behind[node]) {
-                    look_behind(s, p, x, out);
-                    node_place(l, block, n, at);
-                    if (choose_masters(s, at, node, out, &s->slaves[s->slave_count])) {
-                        s->slave_of[node] = (int32_t)s->slave_count++;
-                    }
-                }
+    const int64_t node = rest(s)[number].node;
+    const double mass = rest(s)[number].mass;
+    const int32_t n = (int32_t)(node % l->nodes), page = (int32_t)(node / l->nodes);
+    const int32_t at[3] = {n / (l->cells[1] * l->cells[2]), n / l->cells[2] % l->cells[1],
+                           n % l->cells[2]};
+    double least = INFINITY;
+    int64_t best[2] = {0};
+    double best_k = 0.0;
+    for (int i = 0; i < behind->lines && behind->line[i].cost < least; i++) {
+        const int k = behind->line[i].k;
+        int32_t in[2][3];
+        int64_t master[2];
+        double m[2] = {0};
+        for (int j = 0; j < 2; j++) {
+            for (int a = 0; a < 3; a++) {
+                in[j][a] = at[a] + (k + j) * behind->line[i].way[a];
             }
+            master[j] = node_from(s, page, in[j]);
+            m[j] = master[j] < 0 ? 0.0 : mass_at(s, master[j]);
+        }
+        if (!(m[0] > mass) || !(m[1] > 0.0)) {
+            continue;
+        }
+        const double heavy = m[1] / (k * mass + 1e-300);
+        const double cost = (double)behind->line[i].cost + (heavy > 3.0   ? 0.0
+                                                            : heavy > 1.5 ? 2.0
+                                                                          : 4.0);
+        if (cost < least) {
+            least = cost;
+            best_k = k;
+            memcpy(best, master, sizeof best);
         }
     }
-    // what slaves take away from a second master leaves it most of its mass
-    double *load = s->folded;
-    memset(load, 0, (size_t)s->grid->pages * (size_t)l->nodes * sizeof *load);
-    for (int64_t i = 0; i < s->slave_count; i++) {
-        load[s->slaves[i].b] += s->slaves[i].k * s->m[s->slaves[i].node];
+    if (!(least < INFINITY)) {
+        return RP_OK;
     }
-    for (int64_t i = 0; i < s->slave_count; i++) {
-        slave *q = &s->slaves[i];
-        const double most = SHARE * s->m[q->b];
-        q->k *= load[q->b] > most ? most / load[q->b] : 1.0;
+    slave q = {.node = number, .k = best_k};
+    RP_TRY(enter(s, best[0], &q.a));
+    RP_TRY(enter(s, best[1], &q.b));
+    RP_TRY(make_room(s, &s->keep->slave, s->slaves, 1, sizeof(slave)));
+    rest(s)[number].slave = s->slaves;
+    slaves(s)[s->slaves++] = q;
+    return RP_OK;
+}
+
+// What slaves take away from a second master leaves it most of its mass.
+static void spare_masters(const solve *s, int32_t from)
+{
+    for (int32_t i = from; i < s->slaves; i++) {
+        slave *q = &slaves(s)[i];
+        const double load = rest(s)[q->b].load, most = SHARE * rest(s)[q->b].mass;
+        q->k *= load > most ? most / load : 1.0;
     }
 }
 
-static void extend(const solve *s)
+static rp_result find_slaves(solve *s)
 {
-    for (int64_t i = 0; i < s->slave_count; i++) {
-        const slave *q = &s->slaves[i];
-        for (int a = 0; a < 3; a++) {
-            s->u[q->node][a] = (1.0 + q->k) * s->u[q->a][a] - q->k * s->u[q->b][a];
+    const rp_behind *b = &s->keep->behind;
+    for (rp_local p = 0; p < s->grid->pages; p++) {
+        if (s->behind[p] < 0) {
+            continue;
+        }
+        const rp_behind_block *block = rp_behind_block_at(b, s->behind[p]);
+        const rp_behind_node *list = (const rp_behind_node *)b->node.data + block->first;
+        for (int i = 0; i < block->count; i++) {
+            const int64_t node = (int64_t)p * s->grid->layout.nodes + list[i].node;
+            int32_t number;
+            if (mass_at(s, node) > 0.0) {
+                RP_TRY(enter(s, node, &number));
+                RP_TRY(enslave(s, &list[i], number));
+            }
         }
     }
+    for (int32_t i = 0; i < s->slaves; i++) {
+        const slave *q = &slaves(s)[i];
+        rest(s)[q->b].load += q->k * rest(s)[q->node].mass;
+    }
+    spare_masters(s, 0);
+    return RP_OK;
 }
 
 // Velocities of free nodes from those before forces and what is folded, docs/theory.md (W2).
 static void fold(const solve *s)
 {
-    const rp_layout *l = &s->grid->layout;
-    const int64_t nodes = (int64_t)s->grid->pages * l->nodes;
-    const void *after = s->grid->node[RP_CH_MOMENTUM].data;
-    const void *before = s->grid->node[RP_CH_IMPULSE].data;
-    for (int64_t i = 0; i < nodes; i++) {
-        s->folded[i] = s->m[i];
+    node_hot *h = hot(s);
+    node_rest *r = rest(s);
+    for (int32_t i = 0; i < s->nodes; i++) {
         for (int a = 0; a < 3; a++) {
-            s->u[i][a] = a < l->dim ? real_at(l, before, (size_t)i * RP_QUAD + (size_t)a) : 0.0;
+            r[i].given[a] = r[i].mass * (h[i].u[a] - r[i].before[a]);
         }
     }
-    extend(s);
-    for (int64_t i = 0; i < nodes; i++) {
+    for (int32_t i = 0; i < s->slaves; i++) {
+        const slave *q = &slaves(s)[i];
         for (int a = 0; a < 3; a++) {
-            const double v = a < l->dim ? real_at(l, after, (size_t)i * RP_QUAD + (size_t)a) : 0.0;
-            s->d[i][a] = s->m[i] * (v - s->u[i][a]);
+            const double before = (1.0 + q->k) * r[q->a].before[a] - q->k * r[q->b].before[a];
+            const double given = r[q->node].mass * (h[q->node].u[a] - before);
+            r[q->a].given[a] += (1.0 + q->k) * given;
+            r[q->b].given[a] -= q->k * given;
         }
+        r[q->a].folded += (1.0 + q->k) * r[q->node].mass;
+        r[q->b].folded -= q->k * r[q->node].mass;
+        r[q->node].folded = 0.0;
     }
-    for (int64_t i = 0; i < s->slave_count; i++) {
-        const slave *q = &s->slaves[i];
-        s->folded[q->a] += (1.0 + q->k) * s->m[q->node];
-        s->folded[q->b] -= q->k * s->m[q->node];
-        s->folded[q->node] = 0.0;
-        for (int a = 0; a < 3; a++) {
-            s->d[q->a][a] += (1.0 + q->k) * s->d[q->node][a];
-            s->d[q->b][a] -= q->k * s->d[q->node][a];
-        }
-    }
-    for (int64_t i = 0; i < nodes; i++) {
-        for (int a = 0; a < 3 && s->folded[i] > 0.0; a++) {
-            s->u[i][a] += s->d[i][a] / s->folded[i];
+    for (int32_t i = 0; i < s->nodes; i++) {
+        for (int a = 0; a < 3 && r[i].slave < 0 && r[i].folded > 0.0; a++) {
+            h[i].u[a] = r[i].before[a] + r[i].given[a] / r[i].folded;
         }
     }
 }
 
-// ---- which cells of a surface are awake ----
+// ---- cells of surfaces ----
 
 enum { AXIS_BITS = 18 };
 static uint64_t cell_key(int collider, const int64_t at[3])
@@ -257,18 +362,18 @@ static void key_cell(uint64_t key, int *collider, int64_t at[3])
 }
 
 // Is there room for all colliders and cells in keys?
-static rp_result check_keys(const rp_grid *grid, int colliders)
+static rp_result check_keys(const solve *s)
 {
-    const rp_layout *l = &grid->layout;
+    const rp_layout *l = &s->grid->layout;
     const int most = 1 << (64 - 3 * AXIS_BITS), far = (1 << (AXIS_BITS - 1)) - 64;
-    if (colliders >= most) {
+    if (s->colliders >= most) {
         return rp_fail(RP_ERR_UNSUPPORTED,
                        "explicit.contact_at: want fewer than %d colliders with \"surface\", got %d",
-                       most, colliders);
+                       most, s->colliders);
     }
-    for (rp_local p = 0; p < grid->pages; p++) {
+    for (rp_local p = 0; p < s->grid->pages; p++) {
         for (int a = 0; a < l->dim; a++) {
-            const int64_t at = (int64_t)rp_grid_page(grid)[p].block[a] * l->cells[a];
+            const int64_t at = (int64_t)s->page[p].block[a] * l->cells[a];
             if (at < -far || at > far) {
                 return rp_fail(
                     RP_ERR_UNSUPPORTED,
@@ -281,129 +386,330 @@ static rp_result check_keys(const rp_grid *grid, int colliders)
     return RP_OK;
 }
 
-// Keys, each once.
-typedef struct key_set {
-    uint64_t *table; // ~0: free
-    size_t size, count;
-} key_set;
+typedef struct cell_slot {
+    uint64_t key;
+    int32_t cell; // -1: free
+} cell_slot;
 
-static bool key_room(key_set *set, size_t count, rp_scratch *scratch)
+static cell_slot *cell_slot_at(const rp_samples *k, uint64_t key)
 {
-    set->size = 64;
-    while (set->size < 2 * count) {
-        set->size *= 2;
+    cell_slot *table = k->table.data;
+    size_t i = (size_t)rp_mix64(key) & (k->table_size - 1);
+    while (table[i].cell >= 0 && table[i].key != key) {
+        i = (i + 1) & (k->table_size - 1);
     }
-    set->count = 0;
-    set->table = rp_scratch_get(scratch, set->size * sizeof *set->table, "cells of surfaces");
-    if (set->table != NULL) {
-        memset(set->table, 0xff, set->size * sizeof *set->table);
-    }
-    return set->table != NULL;
+    return &table[i];
 }
 
-static void key_put(key_set *set, uint64_t key)
+static surface_cell *cells(const rp_samples *k) { return k->cell.data; }
+static face *faces(const rp_samples *k) { return k->face.data; }
+
+static rp_result resize_table(const solve *s, size_t size)
 {
-    size_t i = (size_t)rp_mix64(key) & (set->size - 1);
-    while (set->table[i] != ~0ull && set->table[i] != key) {
-        i = (i + 1) & (set->size - 1);
+    rp_samples *k = s->keep;
+    k->table_size = 0;
+    RP_TRY(rp_buffer_reserve(&k->table, s->grid->allocator, size * sizeof(cell_slot), 0,
+                             "cells of surfaces"));
+    k->table_size = size;
+    for (size_t i = 0; i < size; i++) {
+        ((cell_slot *)k->table.data)[i].cell = -1;
     }
-    set->count += set->table[i] == ~0ull;
-    set->table[i] = key;
+    for (int32_t i = 0; i < k->cells; i++) {
+        *cell_slot_at(k, cells(k)[i].key) = (cell_slot){cells(k)[i].key, i};
+    }
+    return RP_OK;
 }
 
-static int by_key(const void *a, const void *b)
+// Where a place of a collider's frame is in the world, and back.
+static void to_world(const rp_collider *c, const double x[3], double out[3])
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    if (c->moves) {
+        rp_placing_world(&c->begin, x, out);
+    } else {
+        memcpy(out, x, 3 * sizeof *out);
+    }
+}
+static void to_own(const rp_collider *c, const double x[3], double out[3])
+{
+    if (c->moves) {
+        rp_placing_local(&c->begin, x, out);
+    } else {
+        memcpy(out, x, 3 * sizeof *out);
+    }
 }
 
-static void wake_particle(const solve *s, const rp_set *set, const rp_page *page, rp_local slot,
-                          key_set *woken)
+// A sample that lies in other colliders by a little is moved to their surface.
+// @param moving look at those that move, or at those that do not. @return false: it is none
+static bool clear_of_others(const solve *s, int own, bool moving, double x[3], bool *moved)
+{
+    for (int c = 0; c < s->colliders; c++) {
+        const rp_collider *other = &s->collider[c];
+        double n[3];
+        if (c == own || other->moves != moving) {
+            continue;
+        }
+        const double deep = rp_collider_look(other, x, n);
+        if (deep < -(HIDDEN + 1e-9) * s->grid->layout.h) {
+            return false;
+        }
+        for (int a = 0; a < s->grid->layout.dim && deep < 0.0; a++) {
+            x[a] -= deep * n[a];
+            *moved = true;
+        }
+    }
+    return true;
+}
+
+// The place of a surface nearest to one of a lattice, if this is the lattice's nearest.
+static bool project(const solve *s, const rp_collider *c, double width, double x[3], double n[3])
+{
+    const double phi = rp_shape_distance(c->shape, x, n);
+    const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
+    for (int a = 0; a < s->grid->layout.dim; a++) {
+        x[a] -= phi * n[a];
+    }
+    return fabs(phi) <= s->grid->layout.h * (0.5 * most * width + 1e-9);
+}
+
+// Does a wall that stands still go on straight along the grid for a cell around a place of it, and
+// alone? Then one sample in a cell is enough.
+static bool is_plain(const solve *s, int collider, const double x[3], const double n[3])
+{
+    const rp_collider *c = &s->collider[collider];
+    const double h = s->grid->layout.h;
+    const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
+    if (c->moves || most < 1.0 - FLAT) {
+        return false;
+    }
+    for (int i = 0; i < 2 * s->grid->layout.dim; i++) {
+        double at[3], normal[3];
+        bool moved = false;
+        memcpy(at, x, sizeof at);
+        at[i / 2] += (i % 2 == 0 ? h : -h) * (1.0 - fabs(n[i / 2]));
+        if (fabs(rp_shape_distance(c->shape, at, normal)) > FLAT * h ||
+            dot(normal, n) < 1.0 - FLAT || !clear_of_others(s, collider, false, at, &moved) ||
+            moved) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static rp_result add_face(const solve *s, int collider, double x[3], const double n[3], int place)
+{
+    rp_samples *k = s->keep;
+    bool moved;
+    if (!s->collider[collider].moves && !clear_of_others(s, collider, false, x, &moved)) {
+        return RP_OK;
+    }
+    RP_TRY(make_room(s, &k->face, k->faces, 1, sizeof(face)));
+    face *f = &faces(k)[k->faces++];
+    *f = (face){.place = place};
+    memcpy(f->x, x, sizeof f->x);
+    memcpy(f->normal, n, sizeof f->normal);
+    return RP_OK;
+}
+
+static rp_result add_faces(const solve *s, uint64_t key)
 {
     const rp_layout *l = &s->grid->layout;
-    double x[3] = {0}, mass, volume;
+    int collider;
+    int64_t cell[3];
+    double x[3] = {0}, n[3];
+    key_cell(key, &collider, cell);
+    const rp_collider *c = &s->collider[collider];
+    for (int a = 0; a < l->dim; a++) {
+        x[a] = l->h * (double)cell[a];
+    }
+    const bool central = project(s, c, 1.0, x, n);
+    if (is_plain(s, collider, x, n)) {
+        return central ? add_face(s, collider, x, n, COARSE_PLACE) : RP_OK;
+    }
+    for (int place = 0; place < (l->dim == 3 ? FINE * FINE * FINE : FINE * FINE); place++) {
+        const int in[3] = {place % FINE, place / FINE % FINE, place / (FINE * FINE)};
+        for (int a = 0; a < l->dim; a++) {
+            x[a] = l->h * ((double)cell[a] + (in[a] + 0.5) / FINE - 0.5);
+        }
+        if (project(s, c, 1.0 / FINE, x, n)) {
+            RP_TRY(add_face(s, collider, x, n, place));
+        }
+    }
+    return RP_OK;
+}
+
+// The cell of a key, made where it is new. @param[out] number may change when others are made
+static rp_result find_cell(const solve *s, uint64_t key, int32_t *number)
+{
+    rp_samples *k = s->keep;
+    cell_slot *slot = cell_slot_at(k, key);
+    if (slot->cell < 0) {
+        if (k->table_size < 4 * ((size_t)k->cells + 1)) {
+            RP_TRY(resize_table(s, 4 * k->table_size));
+            slot = cell_slot_at(k, key);
+        }
+        RP_TRY(make_room(s, &k->cell, k->cells, 1, sizeof(surface_cell)));
+        surface_cell cell = {.key = key, .first = k->faces, .arounds = -1};
+        RP_TRY(add_faces(s, key));
+        cell.count = k->faces - cell.first;
+        cells(k)[k->cells] = cell;
+        *slot = (cell_slot){key, k->cells++};
+    }
+    *number = slot->cell;
+    return RP_OK;
+}
+
+static void wrap_cell(const solve *s, const rp_collider *c, int64_t at[3])
+{
+    const rp_layout *l = &s->grid->layout;
+    for (int a = 0; a < l->dim && !c->moves; a++) {
+        const int64_t period = (int64_t)l->period[a] * l->cells[a];
+        at[a] = period > 0 ? (at[a] % period + period) % period : at[a];
+    }
+}
+
+static rp_result find_around(const solve *s, int32_t number)
+{
+    rp_samples *k = s->keep;
+    int collider;
+    int64_t cell[3];
+    int32_t around[27], arounds = 0;
+    key_cell(cells(k)[number].key, &collider, cell);
+    for (int n = 0; n < 27; n++) {
+        const int way[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+        int64_t at[3];
+        int32_t other;
+        for (int a = 0; a < 3; a++) {
+            at[a] = cell[a] + way[a];
+        }
+        if (s->grid->layout.dim == 2 && way[2] != 0) {
+            continue;
+        }
+        wrap_cell(s, &s->collider[collider], at);
+        RP_TRY(find_cell(s, cell_key(collider, at), &other));
+        if (cells(k)[other].count > 0) {
+            around[arounds++] = other;
+        }
+    }
+    memcpy(cells(k)[number].around, around, sizeof around);
+    cells(k)[number].arounds = arounds;
+    return RP_OK;
+}
+
+// ---- which of them are awake ----
+
+static rp_result wake_cell(solve *s, int collider, const double x[3])
+{
+    rp_samples *k = s->keep;
+    const rp_collider *c = &s->collider[collider];
+    double own[3];
+    int64_t at[3] = {0};
+    int32_t number;
+    to_own(c, x, own);
+    for (int a = 0; a < s->grid->layout.dim; a++) {
+        at[a] = (int64_t)floor(own[a] / s->grid->layout.h + 0.5);
+    }
+    wrap_cell(s, c, at);
+    RP_TRY(find_cell(s, cell_key(collider, at), &number));
+    if (cells(k)[number].woken != k->turn) {
+        cells(k)[number].woken = k->turn;
+        RP_TRY(make_room(s, &k->woken, s->woken, 1, sizeof(int32_t)));
+        ((int32_t *)k->woken.data)[s->woken++] = number;
+    }
+    return RP_OK;
+}
+
+static rp_result wake_particle(solve *s, const rp_set *set, const rp_page *page, rp_local slot,
+                               int collider)
+{
+    const rp_layout *l = &s->grid->layout;
+    double x[3] = {0}, n[3], mass, volume;
     for (int a = 0; a < l->dim; a++) {
         x[a] = rp_set_value(set, RP_COL_POSITION, slot, a, page);
     }
+    const double phi = rp_collider_look(&s->collider[collider], x, n);
+    if (phi < -RP_BEHIND_DEEP * l->h) {
+        return RP_OK;
+    }
     rp_set_measure(set, page, slot, &mass, &volume);
     const double half = 0.5 * (l->dim == 3 ? cbrt(volume) : sqrt(volume));
-    for (int c = 0; c < s->colliders; c++) {
-        double n[3];
-        const double phi = rp_shape_distance(s->t->collider[c].shape, x, n);
-        if (phi > half + WAKE * l->h || phi < -DEEP * l->h) {
-            continue;
-        }
-        int64_t at[3] = {0};
-        for (int a = 0; a < l->dim; a++) {
-            at[a] = (int64_t)floor((x[a] - phi * n[a]) / l->h + 0.5);
-            const int64_t period = (int64_t)l->period[a] * l->cells[a];
-            at[a] = period > 0 ? (at[a] % period + period) % period : at[a];
-        }
-        key_put(woken, cell_key(c, at));
+    if (phi > half + RP_BEHIND_WAKE * l->h) {
+        return RP_OK;
     }
+    for (int a = 0; a < l->dim; a++) {
+        x[a] -= phi * n[a];
+    }
+    return wake_cell(s, collider, x);
 }
 
-// Keys of the cells around those that particles touch, in order.
-static rp_result wake(const solve *s, const rp_set *set, int sets, rp_scratch *scratch,
-                      uint64_t **keys, size_t *count)
+static rp_result wake_page(solve *s, const rp_set *set, const rp_page *page)
 {
     const rp_layout *l = &s->grid->layout;
-    size_t particles = 0;
-    for (int i = 0; i < sets; i++) {
-        particles += rp_set_has_mass(&set[i]) ? (size_t)set[i].slots : 0;
+    int32_t block[3];
+    memcpy(block, page->block, sizeof block);
+    const int32_t nodes = find_page(s->grid, block);
+    if (nodes < 0 || s->behind[nodes] < 0) {
+        return RP_OK;
     }
-    key_set woken, all;
-    if (!key_room(&woken, particles * (size_t)s->colliders, scratch)) {
-        return RP_ERR_MEMORY;
+    const rp_behind_block *near = rp_behind_block_at(&s->keep->behind, s->behind[nodes]);
+    const rp_wake *wake = (const rp_wake *)s->keep->behind.wake.data + near->wake_first;
+    uint64_t any[4] = {0};
+    for (int i = 0; i < near->wakes; i++) {
+        for (int w = 0; w < 4; w++) {
+            any[w] |= wake[i].cell[w];
+        }
     }
+    for (rp_local slot = page->first; slot < page->first + page->count && near->wakes > 0; slot++) {
+        int32_t n = 0;
+        bool within = true;
+        for (int a = 0; a < l->dim; a++) {
+            const int32_t in = rp_set_cell(set, slot, a);
+            within = within && in >= 0 && in < l->cells[a];
+            n = n * l->cells[a] + in;
+        }
+        if ((within && (any[n / 64] >> n % 64 & 1) == 0) ||
+            *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) == RP_GROUP_DEAD) {
+            continue;
+        }
+        for (int i = 0; i < near->wakes; i++) {
+            if (!within || (wake[i].cell[n / 64] >> n % 64 & 1) != 0) {
+                RP_TRY(wake_particle(s, set, page, slot, wake[i].collider));
+            }
+        }
+    }
+    return RP_OK;
+}
+
+// Cells around those that particles touch.
+static rp_result wake(solve *s, const rp_set *set, int sets)
+{
+    rp_samples *k = s->keep;
     for (int i = 0; i < sets; i++) {
         for (rp_local p = 0; p < set[i].pages && rp_set_has_mass(&set[i]); p++) {
-            const rp_page *page = &rp_set_page(&set[i])[p];
-            for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-                if (*(uint16_t *)rp_set_at(&set[i], RP_COL_GROUP, slot, 0) != RP_GROUP_DEAD) {
-                    wake_particle(s, &set[i], page, slot, &woken);
-                }
+            RP_TRY(wake_page(s, &set[i], &rp_set_page(&set[i])[p]));
+        }
+    }
+    for (int32_t i = 0; i < s->woken; i++) {
+        const int32_t number = ((int32_t *)k->woken.data)[i];
+        if (cells(k)[number].arounds < 0) {
+            RP_TRY(find_around(s, number));
+        }
+        RP_TRY(make_room(s, &k->awake, s->awake, 27, sizeof(int32_t)));
+        for (int j = 0; j < cells(k)[number].arounds; j++) {
+            const int32_t other = cells(k)[number].around[j];
+            if (cells(k)[other].awake != k->turn) {
+                cells(k)[other].awake = k->turn;
+                ((int32_t *)k->awake.data)[s->awake++] = other;
             }
         }
     }
-    if (!key_room(&all, woken.count * (l->dim == 3 ? 27 : 9), scratch)) {
-        return RP_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < woken.size; i++) {
-        for (int n = 0; n < 27 && woken.table[i] != ~0ull; n++) {
-            const int way[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
-            int collider;
-            int64_t at[3];
-            key_cell(woken.table[i], &collider, at);
-            for (int a = 0; a < l->dim; a++) {
-                const int64_t period = (int64_t)l->period[a] * l->cells[a];
-                at[a] += way[a];
-                at[a] = period > 0 ? (at[a] % period + period) % period : at[a];
-            }
-            if (l->dim == 3 || way[2] == 0) {
-                key_put(&all, cell_key(collider, at));
-            }
-        }
-    }
-    *keys = rp_scratch_get(scratch, (all.count + 1) * sizeof **keys, "cells of surfaces");
-    if (*keys == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    *count = 0;
-    for (size_t i = 0; i < all.size; i++) {
-        if (all.table[i] != ~0ull) {
-            (*keys)[(*count)++] = all.table[i];
-        }
-    }
-    qsort(*keys, *count, sizeof **keys, by_key);
     return RP_OK;
 }
 
 // ---- samples ----
 
-static void weights(int order, double x, int64_t *base, double w[4])
+static void weights(int order, double x, int32_t *base, double w[4])
 {
-    *base = (int64_t)floor(x - 0.5 * (order - 1));
+    *base = (int32_t)floor(x - 0.5 * (order - 1));
     const double f = x - 0.5 * (order - 1) - (double)*base, g = 1.0 - f;
     if (order == 1) {
         w[0] = g;
@@ -420,103 +726,194 @@ static void weights(int order, double x, int64_t *base, double w[4])
     }
 }
 
-static int add_term(term *row, int count, int64_t node, double weight)
-{
-    for (int i = 0; i < count; i++) {
-        if (row[i].node == node) {
-            row[i].weight += weight;
-            return count;
-        }
-    }
-    row[count] = (term){node, weight};
-    return count + 1;
-}
-
-// A node behind a wall stands for two.
-static size_t row_most(const rp_layout *l)
-{
-    const size_t width = (size_t)l->order + 1;
-    return 2 * width * width * (l->dim == 3 ? width : 1);
-}
-
-// The row of a place: N_i there, through slaves to free nodes, docs/theory.md (W3).
-// @param row room for row_most(). @return how long it is; 0: there is no mass
-static int make_row(const solve *s, const double x[3], term *row)
+// The nodes of a place that can feel it, and the splines there.
+static rp_result gather_stencil(solve *s, const double x[3], int32_t number[STENCIL_MOST],
+                                double weight[STENCIL_MOST], int *count)
 {
     const rp_layout *l = &s->grid->layout;
     const int width = l->order + 1;
-    int64_t base[3] = {0};
-    double w[3][4] = {{1.0}, {1.0}, {1.0}}, found = 0.0;
-    int count = 0;
+    int32_t base[3] = {0}, block[3] = {0};
+    double w[3][4] = {{1.0}, {1.0}, {1.0}};
     for (int a = 0; a < l->dim; a++) {
         weights(l->order, x[a] / l->h, &base[a], w[a]);
+        block[a] =
+            base[a] >= 0 ? base[a] / l->cells[a] : -((l->cells[a] - 1 - base[a]) / l->cells[a]);
+        base[a] -= block[a] * l->cells[a];
     }
-    for (int n = 0; n < width * width * (l->dim == 3 ? width : 1); n++) {
-        const int in[3] = {n % width, n / width % width, n / (width * width)};
-        const int64_t at[3] = {base[0] + in[0], base[1] + in[1], base[2] + in[2]};
-        const double weight = w[0][in[0]] * w[1][in[1]] * w[2][in[2]];
-        const int64_t node = find_node(s->grid, at);
-        if (node < 0) {
-            continue;
+    // the page of the lowest node, or of any other
+    int32_t page = -1, corner = 0;
+    for (; page < 0 && corner < (l->dim == 3 ? 8 : 4); corner++) {
+        int32_t near[3];
+        for (int a = 0; a < 3; a++) {
+            near[a] = block[a] + (corner >> a & 1);
         }
-        if (s->slave_of[node] >= 0) {
-            const slave *q = &s->slaves[s->slave_of[node]];
-            count = add_term(row, count, q->a, weight * (1.0 + q->k));
-            count = add_term(row, count, q->b, -weight * q->k);
-            found += weight;
-        } else if (s->m[node] > 0.0) {
-            count = add_term(row, count, node, weight);
-            found += weight;
+        page = find_page(s->grid, near);
+    }
+    *count = 0;
+    if (page < 0) {
+        return RP_OK;
+    }
+    corner--;
+    for (int a = 0; a < 3; a++) {
+        base[a] -= (corner >> a & 1) * l->cells[a];
+    }
+    for (int i = 0; i < width; i++) {
+        for (int j = 0; j < width; j++) {
+            for (int k = 0; k < (l->dim == 3 ? width : 1); k++) {
+                const int32_t in[3] = {base[0] + i, base[1] + j, base[2] + k};
+                const int64_t node = node_from(s, page, in);
+                int32_t at;
+                if (node < 0) {
+                    continue;
+                }
+                load_page(s, (int32_t)(node / l->nodes));
+                at = s->at[node];
+                if (at < 0) { // a slave without mass, or any free node
+                    const rp_behind_node *behind = behind_node(s, node);
+                    if (behind == NULL && !(mass_at(s, node) > 0.0)) {
+                        continue;
+                    }
+                    RP_TRY(enter(s, node, &at));
+                    if (behind != NULL && !(rest(s)[at].mass > 0.0)) {
+                        const int32_t from = s->slaves;
+                        RP_TRY(enslave(s, behind, at));
+                        spare_masters(s, from);
+                    }
+                }
+                if (rest(s)[at].slave >= 0 || rest(s)[at].mass > 0.0) {
+                    number[*count] = at;
+                    weight[(*count)++] = w[0][i] * w[1][j] * w[2][k];
+                }
+            }
         }
     }
-    if (!(found > 0.02)) {
-        return 0;
+    return RP_OK;
+}
+
+static void add_term(solve *s, sample *q, int32_t number, double weight)
+{
+    node_rest *r = &rest(s)[number];
+    if (r->seen != s->samples) {
+        r->seen = s->samples;
+        r->at = s->terms++;
+        terms(s)[r->at] = (term){.node = number};
+        q->count++;
+    }
+    terms(s)[r->at].weight += weight;
+}
+
+// The row of a place: N_i there, through slaves to free nodes, docs/theory.md (W3). What light
+// nodes say fades, so that nothing jumps when a grain reaches one.
+static rp_result make_row(solve *s, sample *q)
+{
+    int32_t number[STENCIL_MOST];
+    double weight[STENCIL_MOST], heaviest = 0.0, found = 0.0;
+    int count;
+    RP_TRY(gather_stencil(s, q->x, number, weight, &count));
+    RP_TRY(make_room(s, &s->keep->term, s->terms, (int64_t)2 * STENCIL_MOST, sizeof(term)));
+    const node_rest *r = rest(s);
+    double mass[STENCIL_MOST];
+    for (int i = 0; i < count; i++) {
+        mass[i] = r[number[i]].mass;
+        if (r[number[i]].slave >= 0) {
+            const slave *own = &slaves(s)[r[number[i]].slave];
+            mass[i] = fmin(r[own->a].mass, r[own->b].mass);
+        }
+        heaviest = fmax(heaviest, mass[i]);
     }
     for (int i = 0; i < count; i++) {
-        row[i].weight /= found;
+        weight[i] *= fmin(1.0, mass[i] / (LIGHT * heaviest));
+        found += weight[i];
     }
-    return count;
+    q->first = s->terms;
+    q->count = 0;
+    if (!(found > HELD)) {
+        return RP_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        const double w = weight[i] / found;
+        if (r[number[i]].slave >= 0) {
+            const slave *own = &slaves(s)[r[number[i]].slave];
+            add_term(s, q, own->a, w * (1.0 + own->k));
+            add_term(s, q, own->b, -w * own->k);
+        } else {
+            add_term(s, q, number[i], w);
+        }
+    }
+    double light = 0.0;
+    for (int32_t i = q->first; i < s->terms; i++) {
+        term *t = &terms(s)[i];
+        t->share = t->weight / r[t->node].folded;
+        light += t->weight * t->share;
+    }
+    q->mass = 1.0 / light;
+    return RP_OK;
 }
 
-// The sample of a place of a cell, if there is one.
-static bool place_sample(const solve *s, uint64_t key, int place, sample *out)
+static void give(const solve *s, const sample *q, const double more[3])
 {
-    const rp_layout *l = &s->grid->layout;
-    int64_t at[3];
-    double n[3];
-    key_cell(key, &out->collider, at);
-    const int in[3] = {place % PER_CELL, place / PER_CELL % PER_CELL,
-                       place / (PER_CELL * PER_CELL)};
+    node_hot *h = hot(s);
+    const term *row = terms(s) + q->first;
+    for (int i = 0; i < q->count; i++) {
+        for (int a = 0; a < 3; a++) {
+            h[row[i].node].u[a] += row[i].share * more[a];
+        }
+    }
+}
+
+// A sample begins with the impulse of the last step, unless less mass is there than was.
+static void begin_with(const solve *s, sample *q, const face *f)
+{
+    if (f->turn != s->keep->turn) {
+        return;
+    }
+    const rp_warm *old = (const rp_warm *)s->keep->warm.data + f->warm;
+    const double kept = old->inverse > 0.0 ? fmin(1.0, q->mass / old->inverse) : 0.0;
     for (int a = 0; a < 3; a++) {
-        out->x[a] = a < l->dim ? l->h * ((double)at[a] + (in[a] + 0.5) / PER_CELL - 0.5) : 0.0;
+        q->impulse[a] = kept * old->impulse[a];
     }
-    const double phi = rp_shape_distance(s->t->collider[out->collider].shape, out->x, out->normal);
-    const double most =
-        fmax(fabs(out->normal[0]), fmax(fabs(out->normal[1]), fabs(out->normal[2])));
-    if (fabs(phi) > l->h * (0.5 * most / PER_CELL + 1e-9)) {
-        return false;
-    }
-    for (int a = 0; a < l->dim; a++) {
-        out->x[a] -= phi * out->normal[a];
-    }
-    for (int c = 0; c < s->colliders; c++) {
-        const double deep =
-            c == out->collider ? 0.0 : rp_shape_distance(s->t->collider[c].shape, out->x, n);
-        if (deep < -(HIDDEN + 1e-9) * l->h) {
-            return false;
-        }
-        for (int a = 0; a < l->dim && deep < 0.0; a++) {
-            out->x[a] -= deep * n[a];
-        }
-    }
-    out->warm = (rp_warm){.key = key, .place = place};
-    return true;
+    give(s, q, q->impulse);
 }
 
-static int by_warm(const rp_warm *a, const rp_warm *b)
+static rp_result make_samples(solve *s)
 {
-    return a->key != b->key ? (a->key > b->key) - (a->key < b->key)
-                            : (a->place > b->place) - (a->place < b->place);
+    rp_samples *k = s->keep;
+    bool moving = false;
+    for (int c = 0; c < s->colliders; c++) {
+        moving = moving || s->collider[c].moves;
+    }
+    for (int32_t i = 0; i < s->awake; i++) {
+        const surface_cell *cell = &cells(k)[((int32_t *)k->awake.data)[i]];
+        int collider;
+        int64_t at[3];
+        key_cell(cell->key, &collider, at);
+        const rp_collider *c = &s->collider[collider];
+        for (int32_t f = cell->first; f < cell->first + cell->count; f++) {
+            const face *own = &faces(k)[f];
+            sample q = {.face = f, .collider = collider};
+            bool moved;
+            to_world(c, own->x, q.x);
+            memcpy(q.normal, own->normal, sizeof q.normal);
+            if (c->moves) {
+                rp_rotate(c->begin.rotation, own->normal, q.normal);
+                rp_collider_velocity(c, q.x, s->dt, q.velocity);
+                if (!clear_of_others(s, collider, false, q.x, &moved)) {
+                    continue;
+                }
+            }
+            if (moving && !clear_of_others(s, collider, true, q.x, &moved)) {
+                continue;
+            }
+            RP_TRY(make_row(s, &q));
+            if (q.count == 0) {
+                continue;
+            }
+            begin_with(s, &q, own);
+            RP_TRY(make_room(s, &k->sample, s->samples, 1, sizeof(sample)));
+            samples(s)[s->samples++] = q;
+        }
+    }
+    return RP_OK;
 }
 
 // What the law of contact lets a sample have of a trial impulse.
@@ -538,153 +935,158 @@ static void admit(const rp_collider *c, const double n[3], double impulse[3])
     }
 }
 
-static void give(const solve *s, const sample *q, const term *row, const double more[3])
+// Let a sample have what it should, with all others as they are.
+// @return the square of how much its velocity changed
+static double settle_sample(const solve *s, sample *q)
 {
+    const node_hot *h = hot(s);
+    const term *row = terms(s) + q->first;
+    double v[3] = {-q->velocity[0], -q->velocity[1], -q->velocity[2]}, impulse[3], more[3];
     for (int i = 0; i < q->count; i++) {
-        const double share = row[i].weight / s->folded[row[i].node];
         for (int a = 0; a < 3; a++) {
-            s->u[row[i].node][a] += share * more[a];
+            v[a] += row[i].weight * h[row[i].node].u[a];
         }
     }
+    for (int a = 0; a < 3; a++) {
+        impulse[a] = q->impulse[a] - v[a] * q->mass;
+    }
+    admit(&s->collider[q->collider], q->normal, impulse);
+    for (int a = 0; a < 3; a++) {
+        more[a] = impulse[a] - q->impulse[a];
+        q->impulse[a] = impulse[a];
+    }
+    give(s, q, more);
+    return dot(more, more) / (q->mass * q->mass);
 }
 
-// Projected Gauss-Seidel, docs/theory.md (W4).
-// @return what the last sweep changed, of all impulses; 0: no more than ENOUGH
-static double sweep_all(const solve *s, sample *list, size_t count, const term *rows)
+// Projected Gauss-Seidel, docs/theory.md (W4), there and back in turn. It ends when no sample's
+// velocity changes by more than a small part of what walls change in the mean.
+static void sweep_all(const solve *s, rp_sample_report *report)
 {
-    double change = 1.0, all = 0.0;
-    for (int sweep = 0; change > ENOUGH * all && sweep < RP_SAMPLE_SWEEPS; sweep++) {
-        change = all = 0.0;
-        for (size_t i = 0; i < count; i++) {
-            sample *q = &list[i];
-            const term *row = rows + q->first;
-            double v[3] = {0}, impulse[3], more[3];
-            for (int k = 0; k < q->count; k++) {
-                for (int a = 0; a < 3; a++) {
-                    v[a] += row[k].weight * s->u[row[k].node][a];
-                }
-            }
-            for (int a = 0; a < 3; a++) {
-                impulse[a] = q->warm.impulse[a] - v[a] * q->inverse;
-            }
-            admit(&s->t->collider[q->collider], q->normal, impulse);
-            for (int a = 0; a < 3; a++) {
-                more[a] = impulse[a] - q->warm.impulse[a];
-                q->warm.impulse[a] = impulse[a];
-                change += fabs(more[a]);
-                all += fabs(impulse[a]);
-            }
-            give(s, q, row, more);
+    *report = (rp_sample_report){.settled = s->samples == 0};
+    while (!report->settled && report->sweeps < RP_SAMPLE_SWEEPS) {
+        double fastest2 = 0.0, sum = 0.0, mass = 0.0;
+        for (int32_t i = 0; i < s->samples; i++) {
+            sample *q = &samples(s)[report->sweeps % 2 == 0 ? i : s->samples - 1 - i];
+            fastest2 = fmax(fastest2, settle_sample(s, q));
+            sum += dot(q->impulse, q->impulse) / q->mass;
+            mass += q->mass;
         }
+        const double mean2 = sum / mass;
+        report->sweeps++;
+        report->settled = fastest2 <= ENOUGH * ENOUGH * mean2;
+        report->unsettled = mean2 > 0.0 ? sqrt(fastest2 / mean2) : 0.0;
     }
-    return change > ENOUGH * all ? change / all : 0.0;
 }
 
 static void write_back(const solve *s)
 {
     const rp_layout *l = &s->grid->layout;
-    const int64_t nodes = (int64_t)s->grid->pages * l->nodes;
+    const node_hot *h = hot(s);
     void *out = s->grid->node[RP_CH_MOMENTUM].data;
-    for (int64_t i = 0; i < nodes; i++) {
-        for (int a = 0; a < l->dim && s->m[i] > 0.0; a++) {
+    for (int32_t i = 0; i < s->nodes; i++) {
+        const node_rest *r = &rest(s)[i];
+        for (int a = 0; a < l->dim && r->mass > 0.0; a++) {
+            double u = h[i].u[a];
+            if (r->slave >= 0) {
+                const slave *q = &slaves(s)[r->slave];
+                u = (1.0 + q->k) * h[q->a].u[a] - q->k * h[q->b].u[a];
+            }
             if (l->precision == RP_SINGLE) {
-                ((float *)out)[i * RP_QUAD + a] = (float)s->u[i][a];
+                ((float *)out)[r->node * RP_QUAD + a] = (float)u;
             } else {
-                ((double *)out)[i * RP_QUAD + a] = s->u[i][a];
+                ((double *)out)[r->node * RP_QUAD + a] = u;
             }
         }
     }
 }
 
-static rp_result make_samples(const solve *s, rp_samples *samples, const uint64_t *keys,
-                              size_t cells, rp_scratch *scratch, sample **list, size_t *count,
-                              term **rows)
+// Let faces know what they had in the last step.
+static rp_result recall(const solve *s)
 {
-    const int places = s->grid->layout.dim == 3 ? 8 : 4;
-    *list = rp_scratch_get(scratch, (cells * (size_t)places + 1) * sizeof **list, "samples");
-    if (*list == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    size_t found = 0;
-    *count = 0;
-    for (size_t i = 0; i < cells * (size_t)places; i++) {
-        found +=
-            place_sample(s, keys[i / (size_t)places], (int)(i % (size_t)places), &(*list)[found]);
-    }
-    *rows = rp_scratch_get(scratch, (found * row_most(&s->grid->layout) + 1) * sizeof **rows,
-                           "rows of samples");
-    if (*rows == NULL) {
-        return RP_ERR_MEMORY;
-    }
-    const rp_warm *old = samples->warm.data, *end = old + samples->warms;
-    int at = 0;
-    for (size_t i = 0; i < found; i++) {
-        sample q = (*list)[i];
-        q.first = at;
-        q.count = make_row(s, q.x, *rows + at);
-        if (q.count == 0) {
-            continue;
+    rp_samples *k = s->keep;
+    const rp_warm *old = k->warm.data;
+    for (rp_local i = 0; i < k->warms; i++) {
+        int32_t number;
+        if (old[i].key >> 3 * AXIS_BITS >= (uint64_t)s->colliders) {
+            continue; // of a damaged state
         }
-        double light = 0.0;
-        for (int k = 0; k < q.count; k++) {
-            const term *row = &(*rows)[at + k];
-            light += row->weight * row->weight / s->folded[row->node];
+        RP_TRY(find_cell(s, old[i].key, &number));
+        const surface_cell *cell = &cells(k)[number];
+        for (int32_t f = cell->first; f < cell->first + cell->count; f++) {
+            if (faces(k)[f].place == old[i].place) {
+                faces(k)[f].warm = i;
+                faces(k)[f].turn = k->turn;
+            }
         }
-        q.inverse = 1.0 / light;
-        while (old < end && by_warm(old, &q.warm) < 0) {
-            old++;
-        }
-        if (old < end && by_warm(old, &q.warm) == 0) {
-            memcpy(q.warm.impulse, old->impulse, sizeof old->impulse);
-            give(s, &q, *rows + at, q.warm.impulse);
-        }
-        at += q.count;
-        (*list)[(*count)++] = q;
     }
     return RP_OK;
 }
 
-rp_result rp_samples_solve(rp_samples *samples, const rp_touches *t, int colliders,
-                           const rp_grid *grid, const rp_set *set, int sets, rp_body *body,
-                           rp_scratch *scratch, double *unsettled)
+static rp_result remember(const solve *s, rp_body *body)
 {
-    RP_TRY(check_keys(grid, colliders));
-    const size_t nodes = (size_t)grid->pages * (size_t)grid->layout.nodes;
-    solve s = {.t = t, .colliders = colliders, .grid = grid};
-    s.m = rp_scratch_get(scratch, nodes * sizeof *s.m, "masses at walls");
-    s.folded = rp_scratch_get(scratch, nodes * sizeof *s.folded, "masses at walls");
-    s.u = rp_scratch_get(scratch, nodes * sizeof *s.u, "velocities at walls");
-    s.d = rp_scratch_get(scratch, nodes * sizeof *s.d, "momenta at walls");
-    s.slave_of = rp_scratch_get(scratch, nodes * sizeof *s.slave_of, "nodes behind walls");
-    s.behind = rp_scratch_get(scratch, nodes, "nodes behind walls");
-    s.slaves = rp_scratch_get(scratch, nodes * sizeof *s.slaves, "nodes behind walls");
-    if (s.m == NULL || s.folded == NULL || s.u == NULL || s.d == NULL || s.slave_of == NULL ||
-        s.behind == NULL || s.slaves == NULL) {
+    rp_samples *k = s->keep;
+    k->warms = 0;
+    RP_TRY(make_room(s, &k->warm, 0, s->samples + 1, sizeof(rp_warm)));
+    for (int32_t i = 0; i < s->samples; i++) {
+        const sample *q = &samples(s)[i];
+        const double lost[3] = {-q->impulse[0], -q->impulse[1], -q->impulse[2]};
+        rp_warm warm = {.place = faces(k)[q->face].place, .inverse = q->mass};
+        memcpy(warm.impulse, q->impulse, sizeof warm.impulse);
+        rp_body_push(&body[q->collider], q->x, lost);
+        ((rp_warm *)k->warm.data)[i] = warm;
+    }
+    // keys, cell by cell
+    int32_t at = 0;
+    for (int32_t i = 0; i < s->awake; i++) {
+        const surface_cell *cell = &cells(k)[((int32_t *)k->awake.data)[i]];
+        for (; at < s->samples && samples(s)[at].face >= cell->first &&
+               samples(s)[at].face < cell->first + cell->count;
+             at++) {
+            ((rp_warm *)k->warm.data)[at].key = cell->key;
+        }
+    }
+    k->warms = (rp_local)s->samples;
+    return RP_OK;
+}
+
+static rp_result get_ready(solve *s, rp_scratch *scratch)
+{
+    rp_samples *k = s->keep;
+    const size_t pages = (size_t)s->grid->pages, nodes = (size_t)s->grid->layout.nodes;
+    s->behind = rp_scratch_get(scratch, pages * sizeof *s->behind, "walls of pages");
+    s->at = rp_scratch_get(scratch, pages * nodes * sizeof *s->at, "nodes at walls");
+    s->near = rp_scratch_get(scratch, pages * sizeof *s->near, "pages around walls");
+    s->loaded = rp_scratch_get(scratch, pages * sizeof *s->loaded, "pages around walls");
+    if (s->behind == NULL || s->at == NULL || s->near == NULL || s->loaded == NULL) {
         return RP_ERR_MEMORY;
     }
-    for (size_t i = 0; i < nodes; i++) {
-        s.m[i] = real_at(&grid->layout, grid->node[RP_CH_MOMENTUM].data, i * RP_QUAD + 3);
-        s.slave_of[i] = -1;
-        s.behind[i] = 0;
+    memset(s->loaded, 0, pages * sizeof *s->loaded);
+    // cells that nobody touches any more are forgotten when they are many
+    if (k->colliders != s->colliders || k->table_size == 0 || k->cells > 64 * (k->warms + 1024)) {
+        k->cells = k->faces = 0;
+        RP_TRY(resize_table(s, 1024));
+        k->colliders = s->colliders;
     }
-    find_slaves(&s);
+    k->turn++;
+    return rp_behind_find(&k->behind, s->collider, s->colliders, s->grid, s->behind);
+}
+
+rp_result rp_samples_solve(rp_samples *keep, const rp_collider *collider, int colliders,
+                           const rp_grid *grid, const rp_set *set, int sets, double dt,
+                           rp_body *body, rp_scratch *scratch, rp_sample_report *report)
+{
+    solve s = {.keep = keep, .collider = collider, .colliders = colliders, .grid = grid, .dt = dt};
+    s.page = rp_grid_page(grid);
+    RP_TRY(check_keys(&s));
+    RP_TRY(get_ready(&s, scratch));
+    RP_TRY(recall(&s));
+    RP_TRY(find_slaves(&s));
     fold(&s);
-    uint64_t *keys;
-    size_t cells, count;
-    sample *list;
-    term *rows;
-    RP_TRY(wake(&s, set, sets, scratch, &keys, &cells));
-    RP_TRY(make_samples(&s, samples, keys, cells, scratch, &list, &count, &rows));
-    RP_TRY(rp_buffer_reserve(&samples->warm, grid->allocator, (count + 1) * sizeof(rp_warm), 0,
-                             "impulses of walls"));
-    *unsettled = sweep_all(&s, list, count, rows);
-    for (size_t i = 0; i < count; i++) {
-        const double *p = list[i].warm.impulse, lost[3] = {-p[0], -p[1], -p[2]};
-        rp_body_push(&body[list[i].collider], list[i].x, lost);
-        ((rp_warm *)samples->warm.data)[i] = list[i].warm;
-    }
-    samples->warms = (rp_local)count;
-    extend(&s);
+    RP_TRY(wake(&s, set, sets));
+    RP_TRY(make_samples(&s));
+    sweep_all(&s, report);
+    RP_TRY(remember(&s, body));
     write_back(&s);
     return RP_OK;
 }

@@ -25,8 +25,9 @@ static const rp_property option[] = {
      .choices = contact_names,
      .otherwise = "\"nodes\"",
      .sentence = "Where colliders act: at the nodes that they hold, or by impulses at places of "
-                 "their surface, finer than a cell. The latter is on trial: in two dimensions, for "
-                 "solids and colliders that stand still; it was tried on elastic blocks.",
+                 "their surface, finer than a cell. The latter presses and rubs alike wherever a "
+                 "wall lies in its cell and however it is turned; it is for colliders that stand "
+                 "still.",
      .offset = offsetof(options, contact_at)},
 };
 
@@ -131,6 +132,9 @@ static int explicit_limits(void *state, const rp_step *step, rp_limit out[RP_LIM
     }
     return n;
 }
+
+// Numbers of contact at surfaces, rp_solver.extra.
+enum { WALL_SWEEPS, WALL_UNSETTLED };
 
 // What particles scatter into.
 enum { CHANNELS = 1 << RP_CH_MOMENTUM | 1 << RP_CH_IMPULSE };
@@ -338,16 +342,20 @@ static void meet_block(void *ctx, int64_t index, int thread)
     }
 }
 
-// Said once, and when it has doubled.
-static void tell_unsettled(explicit_state *s, const rp_step *step, double change)
+// The next step goes on from there, so that a little of it is only told by the statistics. Much is
+// said once, and when it has doubled.
+static void tell_unsettled(explicit_state *s, const rp_step *step, const rp_sample_report *report)
 {
-    if (change > 2.0 * s->told) {
-        s->told = change;
-        rp_log(
-            RP_LOG_WARNING,
-            "frame %lld, step %lld: impulses at the surface of colliders still change by %.2g of "
-            "their sum after %d sweeps",
-            (long long)step->time.frame + 1, (long long)step->time.step, change, RP_SAMPLE_SWEEPS);
+    step->stats->extra[WALL_SWEEPS] = report->sweeps;
+    step->stats->extra[WALL_UNSETTLED] = report->unsettled;
+    static const double much = 0.25;
+    if (!report->settled && report->unsettled > fmax(much, 2.0 * s->told)) {
+        s->told = report->unsettled;
+        rp_log(RP_LOG_WARNING,
+               "frame %lld, step %lld: after %d sweeps the velocity at the surface of a collider "
+               "still changes by %.2g of what colliders change in the mean",
+               (long long)step->time.frame + 1, (long long)step->time.step, report->sweeps,
+               report->unsettled);
     }
 }
 
@@ -358,11 +366,11 @@ static rp_result update_nodes(explicit_state *s, loops *l, double *rubbed)
     const rp_step *step = l->step;
     const rp_local pages = step->grid->pages;
     if (at_surface(step->option)) {
-        double unsettled;
+        rp_sample_report report;
         rp_parallel_for(step->threads, pages, 16, force_page, l);
-        RP_TRY(rp_samples_solve(&s->samples, &l->touches, step->colliders, step->grid, step->set,
-                                step->species_count, step->body, step->scratch, &unsettled));
-        tell_unsettled(s, step, unsettled);
+        RP_TRY(rp_samples_solve(&s->samples, step->collider, step->colliders, step->grid, step->set,
+                                step->species_count, step->dt, step->body, step->scratch, &report));
+        tell_unsettled(s, step, &report);
         rp_parallel_for(step->threads, pages, 16, contact_page, l);
         return RP_OK;
     }
@@ -384,19 +392,15 @@ static rp_result update_nodes(explicit_state *s, loops *l, double *rubbed)
 // What contact at surfaces cannot do.
 static rp_result check_surface(const rp_step *step)
 {
-    const char *what = step->grid->layout.dim == 3  ? "three dimensions"
-                       : step->pairs != NULL        ? "bodies that touch each other"
+    const char *what = step->pairs != NULL          ? "bodies that touch each other"
                        : !rp_comm_alone(step->comm) ? "several ranks"
                        : step->ledger != NULL       ? "an account of energy"
                                                     : NULL;
     for (int i = 0; i < step->colliders && what == NULL; i++) {
-        what = step->collider[i].free    ? "rigid bodies"
-               : step->collider[i].morph ? "colliders that deform"
-               : step->collider[i].moves ? "colliders that move"
-                                         : NULL;
-    }
-    for (int i = 0; i < step->species_count && what == NULL; i++) {
-        what = rp_set_has(&step->set[i], RP_COL_VOLUME_RATIO) ? "liquids" : NULL;
+        what = step->collider[i].free            ? "rigid bodies"
+               : step->collider[i].morph != NULL ? "colliders that deform"
+               : step->collider[i].moves         ? "colliders that move"
+                                                 : NULL;
     }
     for (rp_local p = 0; p < step->grid->pages && what == NULL; p++) {
         what = rp_grid_page(step->grid)[p].field != 0 ? "several velocity fields" : NULL;
@@ -644,19 +648,19 @@ static rp_result explicit_step(void *state, rp_step *step)
 
 // Everything that has one velocity at a place, it honours.
 const rp_solver rp_solver_explicit = {
-    .info = {.name = "explicit",
-             .sentence =
-                 "Elastic grains in short steps: any material, any collider, every detail of "
-                 "the motion.",
-             .built = true,
-             .materials = ~0u,
-             .option = option,
-             .options = sizeof option / sizeof option[0],
-             .regard = {[RP_FEATURE_MIXTURE] = RP_IMPOSSIBLE,
-                        [RP_FEATURE_PERMEABLE] = RP_IMPOSSIBLE},
-             .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
-                     [RP_FEATURE_PERMEABLE] = "use method mixture"}},
+    .info =
+        {.name = "explicit",
+         .sentence = "Elastic grains in short steps: any material, any collider, every detail of "
+                     "the motion.",
+         .built = true,
+         .materials = ~0u,
+         .option = option,
+         .options = sizeof option / sizeof option[0],
+         .regard = {[RP_FEATURE_MIXTURE] = RP_IMPOSSIBLE, [RP_FEATURE_PERMEABLE] = RP_IMPOSSIBLE},
+         .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
+                 [RP_FEATURE_PERMEABLE] = "use method mixture"}},
     .stage = {"sort", "p2g", "grid", "g2p"},
+    .extra = {[WALL_SWEEPS] = "wall_sweeps", [WALL_UNSETTLED] = "wall_unsettled"},
     .needs = explicit_needs,
     .create = explicit_create,
     .limits = explicit_limits,
