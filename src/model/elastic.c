@@ -4,7 +4,16 @@
 
 #ifdef RP_DIM // ---- the law ----
 
-#include "model/hencky.h"
+#include "model/linear.h"
+
+RP_INLINE linear_follow elastic_follow(const rp_law_tile *tile, int lane)
+{
+    const sym trial = hencky_trial(tile, lane);
+    const vec zero = vset(R(0.0)), one = vset(R(1.0));
+    return (linear_follow){trial, trial, {one, zero, zero, one}};
+}
+
+RP_LINEAR_ENTRIES(elastic)
 
 static void RP_LAW_VARIANT(elastic_update)(const rp_law_tile *tile) { hencky_update(tile); }
 

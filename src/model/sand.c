@@ -10,7 +10,7 @@
 
 #ifdef RP_DIM // ---- the law ----
 
-#include "model/hencky.h"
+#include "model/linear.h"
 
 // Part of the cohesion that is lost per volume gain: all of it at 0.05, docs/theory.md (24).
 #define FADING R(20.0)
@@ -88,7 +88,8 @@ RP_INLINE vec plastic_flow(const rp_law_tile *tile, int lane, vec over, vec alph
     return vselect(inertial & vlt(zero, over) & vlt(zero, root + vabs(b)), x, flow);
 }
 
-RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
+// @param follow what implicit steps ask for instead of a new state; NULL: the new state
+RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *follow)
 {
     const vec zero = vset(R(0.0)), one = vset(R(1.0));
     const real over_d = (real)(1.0 / DIM);
@@ -159,6 +160,19 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
         // inside, without a gain to pay back, the strain keeps its bits
         h.c[k] = vselect(inside, trial.c[k] + shift, h.c[k] + mean);
     }
+    if (follow != NULL) {
+        // sliding flows by w (ds + k dt) more, theory (I4)
+        const vec k = alpha * bulk / (mu + mu), w = one / vfma(k, eta, one);
+        const ivec slides = ~inside & ~apart;
+        const vec keeps = vselect(inside, one, zero);
+        follow->trial = trial;
+        follow->strain = h;
+        follow->rate[0] = vselect(slides, one - eta * w * k, keeps);
+        follow->rate[1] = vselect(slides, -eta * w, zero);
+        follow->rate[2] = vselect(slides, -w * k, zero);
+        follow->rate[3] = vselect(slides, one - w, keeps);
+        return;
+    }
     sym_store((real *)tile->column[RP_COL_STRAIN] + lane, h);
 
     // theory (25): paid back inside and sliding
@@ -184,9 +198,18 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane)
 static void RP_LAW_VARIANT(sand_update)(const rp_law_tile *tile)
 {
     for (int lane = 0; lane < RP_LANES; lane += LANES) {
-        return_mapping(tile, lane);
+        return_mapping(tile, lane, NULL);
     }
 }
+
+RP_INLINE linear_follow sand_follow(const rp_law_tile *tile, int lane)
+{
+    linear_follow follow;
+    return_mapping(tile, lane, &follow);
+    return follow;
+}
+
+RP_LINEAR_ENTRIES(sand)
 
 RP_HENCKY_ENTRIES(sand)
 

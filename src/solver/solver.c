@@ -5,19 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const rp_solver rp_solver_explicit, rp_solver_mixture, rp_solver_nonsmooth, rp_solver_sph;
-
-// Those that are planned are known by name, so that who asks for one is told.
-static const rp_method_info planned[] = {
-    {.name = "implicit",
-     .sentence = "Elasticity and plasticity solved for: where stiffness costs more than flow."},
-};
-enum { PLANNED = sizeof planned / sizeof planned[0] };
+extern const rp_solver rp_solver_explicit, rp_solver_implicit, rp_solver_mixture,
+    rp_solver_nonsmooth, rp_solver_sph;
 
 enum { SOLVERS_MOST = 8 };
-static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit, &rp_solver_mixture,
-                                                 &rp_solver_nonsmooth, &rp_solver_sph};
-static int solver_count = 4;
+static const rp_solver *solvers[SOLVERS_MOST] = {&rp_solver_explicit, &rp_solver_implicit,
+                                                 &rp_solver_mixture, &rp_solver_nonsmooth,
+                                                 &rp_solver_sph};
+static int solver_count = 5;
 
 void rp_solver_add(const rp_solver *solver)
 {
@@ -35,12 +30,12 @@ const rp_solver *rp_solver_find(const char *name)
     return NULL;
 }
 
-int rp_methods(void) { return solver_count + PLANNED; }
+int rp_methods(void) { return solver_count; }
 
 const rp_method_info *rp_method_at(int index)
 {
     RP_ASSERT(index >= 0 && index < rp_methods());
-    return index < solver_count ? &solvers[index]->info : &planned[index - solver_count];
+    return &solvers[index]->info;
 }
 
 rp_result rp_method_named(const char *name, const rp_method_info **method)

@@ -121,9 +121,9 @@ class BadScenes(Folder):
         self.refused("scene { dx = 0.1,, frames = 1 }", "scene.lua:1")
 
     def test_what_the_method_cannot_do(self):
-        self.refused("scene { dx = 0.1, frames = 1, method = 'implicit' }", "scene.lua:1", "explicit")
+        self.refused("scene { dx = 0.1, frames = 1, method = 'implicid' }", "scene.lua:1", "explicit")
         self.write("heap.lua", heap())
-        done = self.repose("check", "heap.lua", "--method", "implicit", status=2)
+        done = self.repose("check", "heap.lua", "--method", "implicid", status=2)
         self.assertIn("explicit", done.stderr)
         # both would have one velocity
         self.write("pond.lua", heap() + "particles { material = material.water {}, shape = box { min = {2, 0, 0}, max = {3, 1, 1} } }")

@@ -85,6 +85,14 @@ collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "se
 collider { shape = half_space { point = {0, 0}, normal = {1, 0} }, contact = "slip" }
 rigid { shape = sphere { center = {0.25, 0.6}, radius = 0.08 }, density = 500 }
 """
+# Implicit steps: what bounds the next one is state, and tries that failed are counted.
+IMPLICIT = """
+scene { title = "heap", method = "implicit", dimension = 2, dx = 0.04, fps = 50, frames = 8, dt_max = 4e-3, implicit = { newton = 5 } }
+particles { material = material.sand { cohesion = 100 }, shape = box { min = {0.1, 0}, max = {0.6, 0.4} } }
+particles { material = material.elastic { density = 800, young = 1e6 }, velocity = {-2, 0}, shape = sphere { center = {0.8, 0.2}, radius = 0.1 } }
+collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "separate", friction = 0.5 }
+collider { shape = box { min = {-0.2, 0}, max = {0, 0.6} }, motion = function(t) return { position = {t, 0} } end, contact = "separate", friction = 0.2 }
+"""
 # Nearly all of its time is spent in a function of the script, so that is where stops find it. A call may take 1 s of
 # processor time; every stop is longer.
 BUSY = """
@@ -198,7 +206,7 @@ class Case:
 
     def stats(self, out):
         with open(f"{out}/stats.csv", encoding="utf-8") as file:
-            wall = ("sort_s", "p2g_s", "grid_s", "g2p_s", "write_s", "hold_s")
+            wall = ("sort_s", "p2g_s", "grid_s", "solve_s", "g2p_s", "write_s", "hold_s")
             return [{k: v for k, v in row.items() if k not in wall} for row in csv.DictReader(file)]
 
 
@@ -265,6 +273,21 @@ def main():
             kills = 2 + options.kills // 10
             case.broken(kills, rng)
             print(f"mixture: {kills} kills, the same bits, and with 1, 2 and 5 threads; {case.seconds:.1f} s without a break")
+        if options.kills > 0:
+            for threads in 1, 2, 5:
+                case = Case(program, f"implicit-{threads}", threads, IMPLICIT)
+                case.whole()
+                with open("implicit-1-whole/frames/frame.000008.hdf", "rb") as a, \
+                        open(f"implicit-{threads}-whole/frames/frame.000008.hdf", "rb") as b:
+                    if a.read() != b.read():
+                        fail(f"implicit: 1 and {threads} threads differ")
+            row = case.stats("implicit-5-whole")[-1]
+            if not (float(row["rejected"]) > 0 and float(row["krylov_iterations"]) > 0):
+                fail(f"implicit: no try failed, or nothing was solved: {row}")
+            case.in_parts(3)
+            kills = 2 + options.kills // 10
+            case.broken(kills, rng)
+            print(f"implicit: {kills} kills, the same bits, and with 1, 2 and 5 threads; {case.seconds:.1f} s without a break")
         if options.stops > 0:
             case = Case(program, "busy", 1, BUSY)
             case.whole()

@@ -689,13 +689,13 @@ static void mistakes_are_named_with_their_line(void)
         {"local x = 1", "test.lua: want scene { ... }, got a script without it"},
         {"scene { dx = 1 }", "test.lua:1: scene.frames: want a whole number, got nothing"},
         {"scene { frames = 1 }", "test.lua:1: scene.dx: want a number, got nothing"},
-        {"scene { dx = 1, frames = 1, method = 'implicit' }",
-         "test.lua:1: scene.method: not built yet: 'implicit'; there are explicit, mixture, "
-         "nonsmooth, sph, implicit (not built yet)"},
+        {"scene { dx = 1, frames = 1, method = 'implicit', implicit = { newton = 0 } }",
+         "implicit.newton: want 1 to 1000"},
+        {"scene { dx = 1, frames = 1, method = 'implicit' }\nmaterial.sand { inertial = true }",
+         "method implicit cannot simulate inertial of sand"},
         {"scene { dx = 1, frames = 1, method = 'explict' }",
-         "test.lua:1: scene.method: no method 'explict'; there are explicit, mixture, "
-         "nonsmooth, sph, implicit (not built yet); did you mean "
-         "'explicit'?"},
+         "test.lua:1: scene.method: no method 'explict'; there are explicit, implicit, mixture, "
+         "nonsmooth, sph; did you mean 'explicit'?"},
         {"scene { dx = 1, frames = 1, method = 'nonsmooth', nonsmooth = { tolerance = 0 } }",
          "nonsmooth.tolerance: want > 0"},
         {"scene { dx = 1, frames = 1, method = 'nonsmooth', nonsmooth = { stress = 'face' } }",
@@ -1005,8 +1005,8 @@ static void another_method_is_checked_too(void)
 {
     rp_scene_def def = def_of(START SAND);
     rp_scene *scene;
-    def.method = "implicit";
-    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "not built yet: 'implicit'");
+    def.method = "implicid";
+    CHECK_ERROR(rp_scene_load(&def, &scene), RP_ERR_ARGUMENT, "no method 'implicid'");
     def.method = "sph";
     CHECK_OK(rp_scene_load(&def, &scene));
     rp_scene_free(scene);
