@@ -327,6 +327,40 @@ static void doubt_mouth(const rp_scene *scene, const scene_call *emitter)
     }
 }
 
+// Water that is said to fill pores, where none of that sand is: it is as thin there as in pores,
+// and falls together.
+static void doubt_pores(const rp_scene *scene, const scene_call *water)
+{
+    enum { LOOKS = 2000 };
+    const scene_call *sand = rp_call_value(water, "within")->call;
+    const rp_shape *shape = rp_call_value(water, "shape")->call->shape;
+    double lower[3], upper[3], all = 0.0, outside = 0.0;
+    if (!rp_shape_bounds(shape, scene->dimension, lower, upper)) {
+        return;
+    }
+    for (int i = 0; i < LOOKS; i++) {
+        double x[3];
+        nth_place(lower, upper, scene->dimension, i, x);
+        if (rp_shape_distance(shape, x, NULL) > 0.0) {
+            continue;
+        }
+        bool within = false;
+        for (const scene_call *r = rp_call_find(scene->first, "particles"); r != NULL && !within;
+             r = rp_call_find(r->next, "particles")) {
+            within = rp_call_value(r, "material")->call == sand &&
+                     rp_shape_distance(rp_call_value(r, "shape")->call->shape, x, NULL) <= 0.0;
+        }
+        all += 1.0;
+        outside += !within;
+    }
+    if (outside > 0.02 * all) {
+        rp_call_warn(scene, water, "within",
+                     "%.0f %% of the shape has none of that sand in it: water is thin there and "
+                     "falls together; want the shape of the sand",
+                     100.0 * outside / all);
+    }
+}
+
 // A mesh that is hundreds of times as large as all else, and thousands of cells: most files are in
 // centimetres or millimetres.
 static void doubt_units(const rp_scene *scene, const scene_call *mesh)
@@ -365,6 +399,9 @@ void rp_scene_doubt(const rp_scene *scene)
         }
         if (strcmp(r->word->name, "particles") == 0 && has_grid(scene)) {
             doubt_thickness(scene, r);
+        }
+        if (strcmp(r->word->name, "particles") == 0 && rp_call_value(r, "within")->kind != 0) {
+            doubt_pores(scene, r);
         }
         if (strcmp(r->word->name, "emitter") == 0 && rp_call_number(r, "start") <= 0.0 &&
             stands_still(r)) {

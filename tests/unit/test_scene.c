@@ -500,6 +500,16 @@ static void what_is_hardly_meant_is_doubted(void)
                       "min = {0.5,0.5,0.2}, max = {1.5,0.6,0.8} }, "
                       "motion = function(t) return { position = {0,1,0} } end }",
          NULL},
+    // water in the pores of sand that is not there
+#define SOAKED(from)                                                                               \
+    "scene { method = 'mixture', dimension = 2, dx = 0.05, frames = 1 }\n"                         \
+    "local s = material.sand {} "                                                                  \
+    "particles { material = s, shape = box { min = {0,0,0}, max = {1,1,0} } } "                    \
+    "particles { material = material.water {}, within = s, "                                       \
+    "shape = box { min = {" from ",0,0}, max = {1,1,0} } } "
+        {SOAKED("0"), NULL},
+        {SOAKED("-1"), "particles.within: 50 % of the shape has none of that sand in it: water is "
+                       "thin there and falls together; want the shape of the sand"},
         // a mesh in other units: it is 2.7 m large
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(""), NULL},
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 20, resolution = 1"), NULL},
@@ -735,9 +745,11 @@ static void mistakes_are_named_with_their_line(void)
          "sand.dilation_angle: want at most"},
         {START "material.sand { dilation_limit = 0 }",
          "test.lua:2: material.sand.dilation_limit: want > 0, got 0"},
-        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { dilation_angle = 5 }",
+        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { "
+         "dilation_angle = 5 }",
          "dilation_angle of sand"},
-        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial = true }",
+        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial "
+         "= true }",
          "inertial of sand"},
         {START "material.sand { color = {0.5, 2, 0} }", "material.sand.color"},
         {START "material.elastic { color = 'red' }", "material.elastic.color"},
