@@ -29,9 +29,11 @@ typedef enum rp_precision { RP_SINGLE, RP_DOUBLE } rp_precision;
 
 /// How velocity travels between particles and grid.
 typedef enum rp_transfer {
-    RP_APIC, ///< affine: keeps angular momentum (the default)
-    RP_PIC,  ///< plain interpolation: very dissipative, for comparison
-    RP_FLIP, ///< increments, blended with PIC by rp_world_def.flip
+    RP_APIC,   ///< affine: keeps angular momentum (the default)
+    RP_PIC,    ///< plain interpolation: very dissipative, for comparison
+    RP_FLIP,   ///< increments, blended with PIC by rp_world_def.flip
+    RP_STEADY, ///< affine, and keeps for a time what nodes cannot hold; loses per second, not per
+               ///< step
 } rp_transfer;
 
 /// How stress becomes force, and velocity strain (docs/theory.md, sections 3 and 6).
@@ -51,6 +53,7 @@ typedef struct rp_world_def {
     rp_transfer transfer;           ///< between particles and grid
     rp_gradient gradient;           ///< of stress and velocity
     double flip;                    ///< share of FLIP in RP_FLIP, 0 to 1; the rest is PIC
+    double fade;                    ///< of RP_STEADY [s]; 0: sqrt(dx / gravity)
     double dx;                      ///< grid spacing [m]
     double fps;                     ///< frames per second of simulated time [1/s]
     double gravity[3];              ///< [m/s^2]

@@ -17,6 +17,7 @@
 // What is gathered of a particle, in quads; the fourth number of VALUE is the mass of the nodes.
 // The second half is only there with spline gradients.
 enum { VALUE, MOMENT, SLOPE = 4, QUADS_AFFINE = 4, QUADS_SPLINE = 8 };
+enum { QUADS_CHANGE = RP_ORDER == 1 ? QUADS_SPLINE : QUADS_AFFINE };
 
 typedef struct local_arena {
     _Alignas(64) real node[(ARENA_NODES + RP_ARENA_OVERHANG) * RP_QUAD];
@@ -105,22 +106,6 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
         row_sums(Gxw, row_mul(Gy, w), Gz, Gz, out + SLOPE * RP_QUAD);
 #endif
     }
-}
-
-// The value alone: what FLIP adds to a particle.
-static void gather_value(const real *node, const stencil_tile *s, int l, real out[RP_QUAD])
-{
-    row V = row_zero();
-    for (int i = 0; i < WIDTH; i++) {
-        for (int j = 0; j < DEEP; j++) {
-            const real w = s->w[0][i][l] * (DIM == 3 ? s->w[OUTER - 1][j][l] : 1);
-            V = row_axpy(vset(w), row_load(node + i * STEP_X + (DIM == 3 ? j * STEP_Y : 0)), V);
-        }
-    }
-    const row Vw = row_mul(V, row_spread(s->row_w[quad_at(l)]));
-    real sums[4 * RP_QUAD];
-    row_sums(Vw, Vw, Vw, Vw, sums);
-    memcpy(out, sums, sizeof(real) * RP_QUAD);
 }
 
 // Running extremes of a page, lane by lane.
@@ -269,7 +254,61 @@ RP_INLINE void update_laws(const rp_transfer_job *job, const law_columns *column
     law_tile_next(columns, tile);
 }
 
-// Lane by lane: in[quad * 4 + number], change[number].
+// An affine matrix from the moment about node 1, moved to the particle.
+RP_INLINE vec fit(vec moment, vec away, vec value, real per_cell)
+{
+    return vfma(away, value, moment) * (SPLINE_INERTIA_INVERSE * per_cell);
+}
+
+// The affine matrix keeps its share like the velocity: the first two terms of theory (14a).
+RP_INLINE void keep_affine(const rp_transfer_job *job, const stencil_tile *s,
+                           const real (*change)[RP_LANES], int l, const real *C,
+                           vec affine[DIM][DIM])
+{
+    const real per_cell = (real)(1.0 / job->grid->layout.h);
+    const vec kept = vset((real)job->kept);
+    UNROLL(3) for (int i = 0; i < DIM; i++)
+    {
+        const vec value = vload(&change[i][l]);
+        UNROLL(3) for (int j = 0; j < DIM; j++)
+        {
+            const vec changed = RP_ORDER == 1
+                                    ? vload(&change[(SLOPE + j) * RP_QUAD + i][l]) * per_cell
+                                    : fit(vload(&change[(MOMENT + j) * RP_QUAD + i][l]),
+                                          vload(&s->away[j][l]), value, per_cell);
+            const vec own_now = vload(C + (i * DIM + j) * RP_LANES + l) + changed;
+            affine[i][j] = vfma(kept, own_now - affine[i][j], affine[i][j]);
+        }
+    }
+}
+
+// And its gradient is another when what is around has moved: the last term.
+RP_INLINE void turn_affine(const real increment[DIM * DIM][RP_LANES], int l, real per_second,
+                           vec affine[DIM][DIM])
+{
+    vec square[DIM][DIM];
+    UNROLL(3) for (int i = 0; i < DIM; i++)
+    {
+        UNROLL(3) for (int j = 0; j < DIM; j++)
+        {
+            square[i][j] = vset(0);
+            UNROLL(3) for (int k = 0; k < DIM; k++)
+            {
+                square[i][j] = vfma(vload(&increment[i * DIM + k][l]),
+                                    vload(&increment[k * DIM + j][l]), square[i][j]);
+            }
+        }
+    }
+    UNROLL(3) for (int i = 0; i < DIM; i++)
+    {
+        UNROLL(3) for (int j = 0; j < DIM; j++)
+        {
+            affine[i][j] -= (square[i][j] + square[j][i]) * (R(0.5) * per_second);
+        }
+    }
+}
+
+// Lane by lane: in[quad * 4 + number] and, with FLIP, change likewise.
 RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns,
                            const group_lanes *g, const transfer_tile *own, rp_law_tile *tile,
                            const stencil_tile *s, const real (*in)[RP_LANES], bool slopes,
@@ -278,7 +317,7 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
     _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
     const double h = job->grid->layout.h;
     const real per_cell = (real)(1.0 / h), cells = (real)(job->dt / h), dt = (real)job->dt;
-    const real flip = (real)job->flip;
+    const real kept = (real)job->kept;
     const real volume = (real)(1.0 / (DIM == 3 ? h * h * h : h * h));
     const uint32_t step_hash = hash_of_step(job);
     stored *x = own->x;
@@ -286,6 +325,7 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
 
     for (int l = 0; l < RP_LANES; l += LANES) {
         vec speed2 = vset(0), gradient2 = vset(0), move = vset(0);
+        vec affine[DIM][DIM];
         const ivec ids = low_ids(own->id + l);
         for (int i = 0; i < DIM; i++) {
             const vec vi = vload(&in[VALUE * RP_QUAD + i][l]);
@@ -294,27 +334,33 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
             move = vmax(vabs(step), move);
             vec now = vi;
             if (change != NULL) {
-                const vec kept = vload(velocity + i * RP_LANES + l) + vload(&change[i][l]);
-                now = vfma(vset(flip), kept - vi, vi);
+                const vec own_now = vload(velocity + i * RP_LANES + l) + vload(&change[i][l]);
+                now = vfma(vset(kept), own_now - vi, vi);
             }
             speed2 = vfma(now, now, speed2);
             if (velocity != NULL) {
                 vstore(velocity + i * RP_LANES + l, now);
             }
             for (int j = 0; j < DIM; j++) {
-                // the moment about node 1, moved to the particle
-                const vec moment =
-                    vfma(vload(&s->away[j][l]), vi, vload(&in[(MOMENT + j) * RP_QUAD + i][l]));
-                const vec fitted = moment * (SPLINE_INERTIA_INVERSE * per_cell);
+                const vec fitted = fit(vload(&in[(MOMENT + j) * RP_QUAD + i][l]),
+                                       vload(&s->away[j][l]), vi, per_cell);
                 const vec dvi =
                     slopes ? vload(&in[(SLOPE + j) * RP_QUAD + i][l]) * per_cell : fitted;
                 gradient2 = vfma(dvi, dvi, gradient2);
                 vstore(&increment[i * DIM + j][l], dvi * dt);
-                if (C != NULL) {
-                    const vec affine = RP_ORDER == 1 ? dvi : fitted;
-                    vstore(C + (i * DIM + j) * RP_LANES + l,
-                           job->transfer == RP_APIC ? affine : vset(0));
-                }
+                affine[i][j] = RP_ORDER == 1 ? dvi : fitted;
+            }
+        }
+        if (C != NULL && job->transfer == RP_STEADY) {
+            keep_affine(job, s, change, l, C, affine);
+            turn_affine(increment, l, (real)(1.0 / job->dt), affine);
+        }
+        UNROLL(3) for (int i = 0; i < DIM && C != NULL; i++)
+        {
+            UNROLL(3) for (int j = 0; j < DIM; j++)
+            {
+                const bool has = rp_transfer_is_affine(job->transfer);
+                vstore(C + (i * DIM + j) * RP_LANES + l, has ? affine[i][j] : vset(0));
             }
         }
         vstore(&density[l], vload(&in[VALUE * RP_QUAD + 3][l]) * volume);
@@ -352,15 +398,32 @@ static void report(const extremes *most, rp_page_report *out)
     out->bad |= vany(most->bad) != 0;
 }
 
+// Particles of one cell that follow each other share its rows.
+RP_INLINE void gather_tile(const local_arena *from, const stencil_tile *s, int lanes, bool slopes,
+                           int quads, real *gathered, real (*out)[RP_LANES])
+{
+    for (int l = 0; l < lanes;) {
+        const lane_int at = s->at[l];
+        const cell_rows cell = cell_load(from->node + at);
+        do {
+            gather(&cell, s, l, slopes, &gathered[l * quads * RP_QUAD]);
+        } while (++l < lanes && s->at[l] == at);
+    }
+    // lanes past the end gather nothing and stay zero
+    memset(&gathered[lanes * quads * RP_QUAD], 0,
+           sizeof(real) * (size_t)((RP_LANES - lanes) * quads * RP_QUAD));
+    quads_to_lanes(quads, gathered, out);
+}
+
 RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, rp_page_report *out)
 {
     enum { MOST_QUADS = QUADS_SPLINE };
     const int quads = slopes ? QUADS_SPLINE : QUADS_AFFINE;
     const rp_page *page = &rp_set_page(job->set)[p];
-    const bool flip = job->transfer == RP_FLIP && rp_set_has(job->set, RP_COL_VELOCITY);
+    const bool keeps = rp_transfer_keeps(job->transfer) && rp_set_has(job->set, RP_COL_VELOCITY);
     local_arena velocity, changes;
     load_arena(job->grid, RP_CH_MOMENTUM, page, &velocity);
-    if (flip) {
+    if (keeps) {
         load_arena(job->grid, RP_CH_IMPULSE, page, &changes);
     }
 
@@ -377,7 +440,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
         _Alignas(64) real gathered[RP_LANES * MOST_QUADS * RP_QUAD];
         _Alignas(64) real in[MOST_QUADS * RP_QUAD][RP_LANES];
-        _Alignas(64) real changed[RP_LANES][RP_QUAD], change[RP_QUAD][RP_LANES];
+        _Alignas(64) real change[QUADS_CHANGE * RP_QUAD][RP_LANES];
         stencil_tile s;
         if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
@@ -387,27 +450,11 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         }
         fetch_next(&own);
         stencil_fill(own.x, slopes, &s);
-        for (int l = 0; l < lanes;) {
-            const lane_int at = s.at[l];
-            const cell_rows cell = cell_load(velocity.node + at);
-            do {
-                gather(&cell, &s, l, slopes, &gathered[l * quads * RP_QUAD]);
-            } while (++l < lanes && s.at[l] == at);
+        gather_tile(&velocity, &s, lanes, slopes, quads, gathered, in);
+        if (keeps) {
+            gather_tile(&changes, &s, lanes, RP_ORDER == 1, QUADS_CHANGE, gathered, change);
         }
-        // lanes past the end gather nothing and stay zero
-        memset(&gathered[lanes * quads * RP_QUAD], 0,
-               sizeof(real) * (size_t)((RP_LANES - lanes) * quads * RP_QUAD));
-        quads_to_lanes(quads, gathered, in);
-        if (flip) {
-            memset(change, 0, sizeof change);
-            for (int l = 0; l < lanes; l++) {
-                gather_value(changes.node + s.at[l], &s, l, changed[l]);
-                for (int c = 0; c < RP_QUAD; c++) {
-                    change[c][l] = changed[l][c];
-                }
-            }
-        }
-        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, flip ? change : NULL, &most);
+        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, keeps ? change : NULL, &most);
         transfer_tile_next(&own);
     }
     *out = (rp_page_report){0};

@@ -8,6 +8,11 @@
 // What kernels read of a group: its material's parameters, its particles' mass and volume.
 enum { RP_GROUP_MASS = RP_PARAM_COUNT, RP_GROUP_VOLUME, RP_GROUP_REALS };
 
+// Particles keep a share of what they have and nodes have not.
+static inline bool rp_transfer_keeps(rp_transfer t) { return t == RP_FLIP || t == RP_STEADY; }
+// Particles have an affine matrix.
+static inline bool rp_transfer_is_affine(rp_transfer t) { return t == RP_APIC || t == RP_STEADY; }
+
 // What both transfers of a step need. Shared by all threads, read only.
 typedef struct rp_transfer_job {
     rp_set *set;
@@ -19,7 +24,7 @@ typedef struct rp_transfer_job {
     double dt;                // [s]
     rp_transfer transfer;
     rp_gradient gradient;
-    double flip;
+    double kept;         // share of what particles have and nodes have not: RP_FLIP, RP_STEADY
     uint64_t seed, step; // of the dither
     bool account;        // fill in rp_page_report.plastic
 } rp_transfer_job;

@@ -132,6 +132,12 @@ rp_result rp_scene_check_features(const rp_scene *scene, const rp_method_info *m
         water = water || strcmp(call->word->name, "material.water") == 0;
     }
     features |= sand && water ? 1ull << RP_FEATURE_MIXTURE : 0;
+    if (sand && method->regard[RP_FEATURE_ORDER] == RP_HONOURED &&
+        rp_call_choice(scene->said, "order") == 0) {
+        return rp_call_fail(scene, scene->said, "order",
+                            "sand wants \"quadratic\" or \"cubic\" splines, got \"linear\": its "
+                            "forces would jump from cell to cell, and make energy out of nothing");
+    }
     const rp_result result = rp_method_check(method, features, remark, sizeof remark);
     add_foreign_options(scene, method, remark, sizeof remark);
     if (remark[0] != '\0') {

@@ -20,11 +20,14 @@
 
 // Forms: tables inside words ---------------------------------------------------------------------------
 
-static const scene_key flip_keys[] = {
-    {"flip", TAKES_NUMBER, .range = CLOSED(0, 1), .otherwise = "0.95",
-     .sentence = "Share of the particles' own velocity that is kept; the rest is PIC."},
+static const scene_key transfer_keys[] = {
+    {"flip", TAKES_NUMBER, .range = CLOSED(0, 1), .otherwise = "0.95", .not_with = "steady",
+     .sentence = "Share of the particles' own velocity that is kept in a step; the rest is PIC. Steps decide how much is lost "
+                 "in a second, and there is no affine part: a body that turns stops within seconds."},
+    {"steady", TAKES_NUMBER, "s", POSITIVE, .absent = "the root of `dx` over gravity", .not_with = "flip",
+     .sentence = "With the transfer \"steady\": the time in which what nodes cannot hold of the particles' velocity fades."},
 };
-static const scene_word flip_form = {"transfer", WORD_FORM, KEYS(flip_keys)};
+static const scene_word transfer_form = {"transfer", WORD_FORM, KEYS(transfer_keys)};
 
 static const scene_key rotation_keys[] = {
     {"axis", TAKES_VECTOR3, NULL, ANY, .otherwise = "{0, 0, 1}",
@@ -90,10 +93,13 @@ static const scene_key scene_keys[] = {
      .sentence = "Before the first frame, let all find its rest for so long: strongly damped, with gravity and colliders as "
                  "they are at the start, and without emitters. Then velocities are set to 0, and time begins."},
     {"order", TAKES_CHOICE, .choices = CHOICES("linear", "quadratic", "cubic"), .otherwise = "\"quadratic\"",
-     .sentence = "Of the splines between particles and grid; cubic is smoother and slower."},
-    {"transfer", TAKES_CHOICE | TAKES_TABLE, .choices = CHOICES("apic", "pic"), .form = &flip_form,
+     .sentence = "Of the splines between particles and grid; cubic is smoother and slower. Sand refuses linear ones, whose forces "
+                 "jump from cell to cell."},
+    {"transfer", TAKES_CHOICE | TAKES_TABLE, .choices = CHOICES("apic", "pic", "steady"), .form = &transfer_form,
      .otherwise = "\"apic\"",
-     .sentence = "How velocity travels between particles and grid: APIC keeps rotation, PIC is syrupy, FLIP lively."},
+     .sentence = "How velocity travels between particles and grid. \"apic\" keeps rotation and smooths shear a little in every step, "
+                 "so that short steps flow less; \"pic\" is syrupy; \"steady\" loses in proportion to time, whatever the step, and "
+                 "flows more freely, but layers near the angle of friction rest less well with it. FLIP has a share."},
     {"gradient", TAKES_CHOICE, .choices = CHOICES("spline", "affine"), .otherwise = "\"spline\"",
      .sentence = "How stress becomes force and velocity strain: by the splines' derivatives, or by the affine field that "
                  "fits best, which is faster."},

@@ -161,6 +161,7 @@ rp_step rp_world_make_step(rp_world *world)
         .transfer = world->def.transfer,
         .gradient = world->def.gradient,
         .flip = world->def.flip,
+        .fade = world->def.fade,
         .cfl = world->def.cfl,
         .elastic_share = world->def.elastic_share,
         .acceleration = &world->def.acceleration,

@@ -49,9 +49,21 @@ static rp_result check_def(const rp_world_def *def)
         return rp_fail(RP_ERR_ARGUMENT,
                        "world.gradient: affine gradients want splines of order 2 or 3, got 1");
     }
-    if (def->transfer != RP_APIC && def->transfer != RP_PIC && def->transfer != RP_FLIP) {
-        return rp_fail(RP_ERR_ARGUMENT, "world.transfer: want RP_APIC, RP_PIC or RP_FLIP, got %d",
+    if (def->transfer != RP_APIC && def->transfer != RP_PIC && def->transfer != RP_FLIP &&
+        def->transfer != RP_STEADY) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "world.transfer: want RP_APIC, RP_PIC, RP_FLIP or RP_STEADY, got %d",
                        (int)def->transfer);
+    }
+    if (!(def->fade >= 0.0 && isfinite(def->fade))) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.fade: want >= 0 s, got %g", def->fade);
+    }
+    const double *g = def->gravity;
+    if (def->transfer == RP_STEADY && def->fade == 0.0 && def->gravity_of_time.call == NULL &&
+        g[0] == 0.0 && g[1] == 0.0 && g[2] == 0.0) {
+        return rp_fail(RP_ERR_ARGUMENT, "world.fade: the steady transfer takes its time from "
+                                        "gravity; without gravity say it, transfer = { steady = "
+                                        "seconds }");
     }
     if (!(def->flip >= 0.0 && def->flip <= 1.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "world.flip: want 0 to 1, got %g", def->flip);

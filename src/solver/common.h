@@ -7,6 +7,10 @@
 // there, while what it would give back to particles vanishes [kg].
 double rp_least_node_mass(const rp_step *step);
 
+// The share of what particles have and nodes have not that they keep in the step, docs/theory.md
+// (14) and (14b).
+double rp_kept_share(const rp_step *step);
+
 // What the field of accelerations adds to the velocity of every node in the step [m/s], before
 // anything changes. A script has one thread.
 // @param[out] out [node page][node], of the step's scratch memory; NULL: there is no field

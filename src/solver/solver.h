@@ -27,7 +27,7 @@ enum { RP_LIMITS_MOST = 8 };
 
 // What a solver wants of the world around it.
 typedef struct rp_needs {
-    unsigned columns; // of every species with mass, besides those of laws: 1u << rp_column_id
+    unsigned columns;       // of every species with mass, besides those of laws: 1u << rp_column_id
     unsigned solid_columns; // of the species "solid" besides
     const char *apart;      // species with a velocity field of its own, 1; NULL: none
     rp_channel channel[RP_CHANNEL_LIMIT]; // of the grid
@@ -69,7 +69,7 @@ typedef struct rp_step {
     const void *option;        // the struct that the solver's properties describe, checked
     rp_transfer transfer;
     rp_gradient gradient;
-    double flip, cfl;
+    double flip, fade, cfl;                 // fade [s]; 0: from cells and gravity
     double elastic_share;                   // of the longest stable step
     const rp_vector_field *acceleration;    // or NULL
     double begin;                           // time at the start of the step [s]

@@ -524,7 +524,7 @@ static void a_cloud_falls_freely(void)
 {
     enum { N = 500, STEPS = 400 };
     static double x0[N][3], now[N][KEPT];
-    for (int i = 0; i < 2 * 2 * 3 * 3; i++) {
+    for (int i = 0; i < 2 * 2 * 3 * 4; i++) {
         const kind k = {2 + i % 2, (rp_precision)(i / 2 % 2), 1 + i / 4 % 3, (rp_transfer)(i / 12)};
         const double dx = 0.1, dt = 1.0 / 1024.0, g = 9.8125;
         rp_world_def def = def_of(k, dx, 1024.0);
@@ -578,7 +578,7 @@ static void a_cloud_falls_freely(void)
 // order.
 static void a_particle_alone_falls_freely(void)
 {
-    for (int i = 0; i < 2 * 2 * 3 * 3; i++) {
+    for (int i = 0; i < 2 * 2 * 3 * 4; i++) {
         const kind k = {2 + i % 2, (rp_precision)(i / 2 % 2), 1 + i / 4 % 3, (rp_transfer)(i / 12)};
         const double dt = 1.0 / 1024.0, g = 9.8125;
         enum { STEPS = 500 };
@@ -1164,8 +1164,9 @@ static void a_block_crosses_the_periodic_border_unharmed(void)
 // free fall, the sums change by what came and went and by gravity, and by nothing else.
 static void births_and_deaths_leave_the_others_alone(void)
 {
-    for (int i = 0; i < 2 * 2; i++) {
-        const kind k = {2 + i % 2, RP_DOUBLE, 2, (rp_transfer)(i / 2 ? RP_FLIP : RP_APIC)};
+    for (int i = 0; i < 2 * 3; i++) {
+        static const rp_transfer of[] = {RP_APIC, RP_FLIP, RP_STEADY};
+        const kind k = {2 + i % 2, RP_DOUBLE, 2, of[i / 2]};
         const double h = 0.125, dt = 1.0 / 1024.0, g = 9.8125;
         rp_world_def def = def_of(k, h, 1024.0);
         def.gravity[1] = -g;

@@ -100,7 +100,7 @@ static void init_set(test_bed *bed, int s)
         .dt = def->dt,
         .transfer = def->transfer,
         .gradient = def->gradient,
-        .flip = def->flip,
+        .kept = def->kept,
         .seed = 7,
         .step = 0,
     };

@@ -51,7 +51,7 @@ typedef struct test_bed_def {
     bool lawless[TEST_SETS];
     rp_transfer transfer;
     rp_gradient gradient;
-    double flip, dt;
+    double kept, dt;
 } test_bed_def;
 
 // One channel, one set of all columns that solids have, one elastic group of mass 1 and volume 1

@@ -647,8 +647,9 @@ static void words_of_other_tools_are_understood(void)
         {"scene { dx = 1, frames = 2, dt = 1e-4 }", "did you mean 'dt_max' (the longest step;"},
         {"scene { dx = 1, frames = 2, threads = 2 }", "; that is repose run --threads N. Known"},
         {"scene { dx = 1, frames = 2, transfer = 'flip' }",
-         "scene.transfer: want \"apic\" or \"pic\" or a table, got 'flip'; FLIP has a share: "
-         "transfer = { flip = 0.95 }."},
+         "scene.transfer: want \"apic\", \"pic\" or \"steady\" or a table, got 'flip'; FLIP has "
+         "a "
+         "share: transfer = { flip = 0.95 }."},
         {"scene { dx = 1, frames = 2, method = 'mpm' }", "did you mean 'explicit'?"},
         {START "camera { eye = {0,1,2}, target = {0,0,0} }",
          "camera: unknown key 'target'; did you mean 'look_at'? Known are eye, look_at, fov"},
@@ -713,6 +714,12 @@ static void mistakes_are_named_with_their_line(void)
         {"scene { dx = 1, frames = 1, method = 'nonsmooth' }\nmaterial.sand { cohesion = 100 }",
          "method nonsmooth cannot simulate cohesion of sand"},
         {"scene { dx = 1, frames = 1, order = 'qubic' }", "did you mean \"cubic\"?"},
+        {"scene { dx = 1, frames = 1, order = 'linear' }\nmaterial.sand { }",
+         "scene.order: sand wants \"quadratic\" or \"cubic\" splines, got \"linear\""},
+        {"scene { dx = 1, frames = 1, transfer = { flip = 1, steady = 1 } }",
+         "want flip or steady, got both"},
+        {"scene { dx = 1, frames = 1, transfer = { steady = 0 } }",
+         "scene.transfer.steady: want > 0"},
         {"scene { dx = 1, frames = 1, dimension = 4 }", "scene.dimension: want 2 to 3, got 4"},
         {"scene { dx = '0.1', frames = 1 }", "scene.dx: want a number, got '0.1'"},
         {"scene { dx = 1, frames = 1, transfer = { flp = 1 } }",

@@ -26,8 +26,9 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-    {2, RP_SINGLE, 2, RP_APIC}, {3, RP_DOUBLE, 2, RP_PIC},  {3, RP_SINGLE, 2, RP_APIC},
-    {2, RP_DOUBLE, 3, RP_APIC}, {2, RP_SINGLE, 1, RP_FLIP}, {3, RP_SINGLE, 3, RP_FLIP},
+    {2, RP_SINGLE, 2, RP_APIC},   {3, RP_DOUBLE, 2, RP_PIC},    {3, RP_SINGLE, 2, RP_APIC},
+    {2, RP_DOUBLE, 3, RP_APIC},   {2, RP_SINGLE, 1, RP_FLIP},   {3, RP_SINGLE, 3, RP_FLIP},
+    {2, RP_DOUBLE, 2, RP_STEADY}, {3, RP_DOUBLE, 3, RP_STEADY},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 #define FOR_EACH_VARIANT(i)                                                                        \

@@ -825,7 +825,7 @@ static void lanes_past_the_end(const rp_kernels *k)
     uint64_t random = 43;
     test_bed_def def = usual_bed(k, 0.1);
     def.transfer = RP_FLIP;
-    def.flip = 0.9;
+    def.kept = 0.9;
     def.channels = 2;
     def.columns[0] |= TEST_COLUMN(HARDENING) | TEST_COLUMN(VOLUME_GAIN);
     def.group[0][0] = test_group_of(k->dim, RP_SAND, 1.0, 1.0, 0.3, 0.5);
@@ -1036,7 +1036,7 @@ static test_bed_def flip_bed(const rp_kernels *k, double flip)
     test_bed_def def = usual_bed(k, 0.1);
     def.columns[0] = TEST_COLUMN(VELOCITY) | TEST_COLUMN(STRAIN);
     def.transfer = RP_FLIP;
-    def.flip = flip;
+    def.kept = flip;
     def.channels = 2;
     return def;
 }
@@ -1126,6 +1126,66 @@ static void flip_blend(const rp_kernels *k)
 // FLIP of any share is theory (14), and particles move with the field. Catches the share taken the
 // other way round, and positions moved with FLIP's velocity.
 static void flip_blends_as_written(void) { test_each_variant(flip_blend); }
+
+static void steady_blend(const rp_kernels *k)
+{
+    static const double share[] = {0.0, 0.5, 0.97, 1.0};
+    uint64_t random = 53;
+    for (int i = 0; i < 4; i++) {
+        test_bed bed;
+        test_bed_def def = flip_bed(k, share[i]);
+        def.columns[0] |= TEST_COLUMN(AFFINE);
+        def.transfer = RP_STEADY;
+        random_cloud(&random, k->dim, def.h, (double[]){-3, -3, -3}, (double[]){5, 5, 5}, cloud,
+                     150);
+        CHECK_HELPER(set_up(&bed, &def, 150));
+        mpm_grid now, change;
+        test_bed_copy(&bed, 0, slow);
+        CHECK(mpm_grid_init(&now, k->dim, k->order, def.h, NULL, slow, 150));
+        CHECK(mpm_grid_init(&change, k->dim, k->order, def.h, NULL, slow, 150));
+        set_reference(&bed, &now, random_node, &bed);
+        set_reference(&bed, &change, other_random_node, &bed);
+        test_bed_set_nodes(&bed, RP_CH_MOMENTUM, random_node, &bed);
+        test_bed_set_nodes(&bed, RP_CH_IMPULSE, other_random_node, &bed);
+        CHECK(!test_bed_g2p(&bed, 0).bad);
+        test_bed_copy(&bed, 0, moved);
+        for (int p = 0; p < 150; p++) {
+            mpm_gathered g, d;
+            mpm_g2p(&now, &slow[p], &g);
+            mpm_g2p(&change, &slow[p], &d);
+            const double speed = g.speed + d.speed, s = share[i];
+            const double(*L)[3] = (const double(*)[3])g.grad;
+            for (int a = 0; a < k->dim; a++) {
+                const double cells = g.v[a] * def.dt / def.h;
+                const double bound =
+                    gather_bound(&bed) * speed + 6.0 * bed.unit * (speed + fabs(slow[p].v[a]));
+                CHECK_NEAR(moved[p].v[a], g.v[a] + s * (slow[p].v[a] - g.v[a] + d.v[a]), bound);
+                CHECK_NEAR((double)(moved[p].x[a] - slow[p].x[a]), cells,
+                           bound * def.dt / def.h + move_bound(&bed, fabs(cells)));
+                for (int b = 0; b < k->dim; b++) {
+                    double square = 0.0, size = fabs(slow[p].C[a][b]);
+                    for (int c = 0; c < k->dim; c++) {
+                        square += 0.5 * def.dt * (L[a][c] * L[c][b] + L[b][c] * L[c][a]);
+                        size += def.dt * (fabs(L[a][c]) + fabs(L[b][c])) *
+                                (fabs(L[c][a]) + fabs(L[c][b]));
+                    }
+                    const double one =
+                        (affine_bound(&bed) + slope_bound(&bed) + 24.0 * bed.unit / def.h) * speed;
+                    CHECK_NEAR(moved[p].C[a][b],
+                               g.C[a][b] + s * (slow[p].C[a][b] - g.C[a][b] + d.C[a][b]) - square,
+                               one * (1.0 + 8.0 * def.dt * speed / def.h) + 16.0 * bed.unit * size);
+                }
+            }
+        }
+        mpm_grid_free(&now);
+        mpm_grid_free(&change);
+        test_bed_free(&bed);
+    }
+}
+
+// The steady transfer is theory (14a). Catches an affine matrix that is not kept, or kept
+// by another share, or that does not go along with the motion.
+static void steady_keeps_velocity_and_affine_matrix(void) { test_each_variant(steady_blend); }
 
 static void channels_apart(const rp_kernels *k)
 {
@@ -1783,9 +1843,10 @@ TEST_MAIN(TEST(a_random_cloud_arrives_on_the_grid), TEST(grains_on_page_faces_ar
           TEST(empty_slots_stay_empty), TEST(what_is_not_physical_is_reported),
           TEST(nodes_turn_momentum_into_velocity), TEST(change_is_new_minus_old),
           TEST(full_flip_keeps_what_nothing_changes), TEST(flip_blends_as_written),
-          TEST(two_channels_add_up_to_one), TEST(a_whole_step_is_that_of_the_reference),
-          TEST(a_step_keeps_mass_and_momentum), TEST(a_linear_field_is_seen_as_it_is),
-          TEST(uniform_stress_does_not_push_inside), TEST(random_samples_push_little_inside),
+          TEST(steady_keeps_velocity_and_affine_matrix), TEST(two_channels_add_up_to_one),
+          TEST(a_whole_step_is_that_of_the_reference), TEST(a_step_keeps_mass_and_momentum),
+          TEST(a_linear_field_is_seen_as_it_is), TEST(uniform_stress_does_not_push_inside),
+          TEST(random_samples_push_little_inside),
           TEST(a_free_face_pulls_as_far_as_the_spline_reaches),
           TEST(spinning_swells_by_the_known_amount), TEST(grains_of_several_laws_share_a_tile),
           TEST(creep_below_the_unit_of_position_adds_up))

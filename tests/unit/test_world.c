@@ -124,6 +124,7 @@ static void a_world_def_with_a_wrong_number_is_refused_by_name(void)
     REFUSE_WORLD(transfer, (rp_transfer)9, "world.transfer");
     REFUSE_WORLD(flip, -0.1, "world.flip");
     REFUSE_WORLD(flip, 1.1, "world.flip");
+    REFUSE_WORLD(fade, -0.1, "world.fade");
     REFUSE_WORLD(dx, 0.0, "world.dx");
     REFUSE_WORLD(dx, -0.1, "world.dx");
     REFUSE_WORLD(fps, 0.0, "world.fps");
@@ -146,6 +147,7 @@ static void a_world_def_with_a_wrong_number_is_refused_by_name(void)
     REFUSE_WORLD(cookie, 0, "rp_default_world_def");
     for (size_t i = 0; i < COUNT_OF(not_finite); i++) {
         REFUSE_WORLD(flip, not_finite[i], "world.flip");
+        REFUSE_WORLD(fade, not_finite[i], "world.fade");
         REFUSE_WORLD(dx, not_finite[i], "world.dx");
         REFUSE_WORLD(fps, not_finite[i], "world.fps");
         REFUSE_WORLD(cfl, not_finite[i], "world.cfl");
@@ -1118,10 +1120,10 @@ static void every_column_can_be_read_before_and_after_a_step(void)
 }
 
 // Catches a column that is kept where nothing uses it.
-static void only_apic_keeps_an_affine_column(void)
+static void only_affine_transfers_keep_an_affine_column(void)
 {
-    static const rp_transfer transfers[] = {RP_APIC, RP_PIC, RP_FLIP};
-    for (int i = 0; i < 3; i++) {
+    static const rp_transfer transfers[] = {RP_APIC, RP_PIC, RP_FLIP, RP_STEADY};
+    for (int i = 0; i < 4; i++) {
         rp_world_def def = small_def(3);
         def.transfer = transfers[i];
         rp_world *world;
@@ -1130,7 +1132,7 @@ static void only_apic_keeps_an_affine_column(void)
         const rp_material_def rubber = rp_default_elastic_def();
         rp_material material;
         CHECK_OK(rp_world_add_material(world, &rubber, &material));
-        CHECK_EQUAL(rp_world_column_comps(world, RP_COL_AFFINE), i == 0 ? 9 : 0);
+        CHECK_EQUAL(rp_world_column_comps(world, RP_COL_AFFINE), i % 3 == 0 ? 9 : 0);
         CHECK_EQUAL(rp_world_column_comps(world, RP_COL_VOLUME_GAIN), 0);
         rp_world_destroy(world);
     }
@@ -1454,8 +1456,8 @@ TEST_MAIN(TEST(a_world_def_with_a_wrong_number_is_refused_by_name),
           TEST(an_empty_world_lets_time_pass),
           TEST(a_cell_a_step_from_the_edge_of_a_block_stays_in_the_arena),
           TEST(every_column_can_be_read_before_and_after_a_step),
-          TEST(only_apic_keeps_an_affine_column), TEST(totals_are_the_sums_over_the_columns),
-          TEST(stats_tell_what_happened),
+          TEST(only_affine_transfers_keep_an_affine_column),
+          TEST(totals_are_the_sums_over_the_columns), TEST(stats_tell_what_happened),
           TEST(a_particle_that_is_no_number_fails_the_world_by_name),
           TEST(a_particle_of_absurd_speed_fails_the_world_by_name),
           TEST(a_step_that_falls_to_nothing_is_an_error), TEST(the_instruction_set_can_be_chosen))

@@ -84,14 +84,14 @@ static void explicit_register(void *state, rp_registry *registry)
 // scattered apart.
 static void explicit_needs(const rp_world_def *def, rp_needs *needs)
 {
-    const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
+    const unsigned affine = rp_transfer_is_affine(def->transfer) ? 1u << RP_COL_AFFINE : 0u;
     const unsigned depth = def->contact ? 1u << RP_COL_DEPTH : 0u; // surfaces of bodies
     *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine | depth,
                         .orders = 1u << 1 | 1u << 2 | 1u << 3,
                         .grid = true,
                         .push_out = true};
     needs->channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
-    if (def->transfer == RP_FLIP || def->energy || at_surface(&def->option)) {
+    if (rp_transfer_keeps(def->transfer) || def->energy || at_surface(&def->option)) {
         needs->channel[RP_CH_IMPULSE] = (rp_channel){"impulse", RP_QUAD, RP_FROM_ALL_WITH_MASS};
     }
 }
@@ -167,7 +167,7 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .dt = step->dt,
                              .transfer = step->transfer,
                              .gradient = step->gradient,
-                             .flip = step->flip,
+                             .kept = rp_kept_share(step),
                              .seed = step->seed,
                              .step = (uint64_t)step->time.step,
                              .account = step->ledger != NULL};

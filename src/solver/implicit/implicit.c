@@ -89,7 +89,7 @@ static void implicit_register(void *state, rp_registry *registry)
 
 static void implicit_needs(const rp_world_def *def, rp_needs *needs)
 {
-    const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
+    const unsigned affine = rp_transfer_is_affine(def->transfer) ? 1u << RP_COL_AFFINE : 0u;
     *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine,
                         .orders = 1u << 2 | 1u << 3,
                         .grid = true,
@@ -97,7 +97,7 @@ static void implicit_needs(const rp_world_def *def, rp_needs *needs)
                         .particle_bytes = (size_t)(def->dimension == 3 ? 32 : 19) *
                                           (def->precision == RP_SINGLE ? 4 : 8)};
     needs->channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
-    if (def->transfer == RP_FLIP) {
+    if (rp_transfer_keeps(def->transfer)) {
         needs->channel[RP_CH_IMPULSE] = (rp_channel){"impulse", RP_QUAD, RP_FROM_ALL_WITH_MASS};
     }
     needs->channel[RP_CH_BALANCE] = (rp_channel){"balance", def->dimension, RP_FROM_ALL_WITH_MASS};
@@ -398,7 +398,7 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .dt = step->dt,
                              .transfer = step->transfer,
                              .gradient = step->gradient,
-                             .flip = step->flip,
+                             .kept = rp_kept_share(step),
                              .seed = step->seed,
                              .step = (uint64_t)step->time.step};
 }

@@ -103,7 +103,7 @@ static void mixture_register(void *state, rp_registry *registry)
 
 static void mixture_needs(const rp_world_def *def, rp_needs *needs)
 {
-    const unsigned affine = def->transfer == RP_APIC ? 1u << RP_COL_AFFINE : 0u;
+    const unsigned affine = rp_transfer_is_affine(def->transfer) ? 1u << RP_COL_AFFINE : 0u;
     *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine,
                         .solid_columns = 1u << RP_COL_SATURATION | 1u << RP_COL_BOND,
                         .apart = "water",
@@ -111,7 +111,7 @@ static void mixture_needs(const rp_world_def *def, rp_needs *needs)
                         .grid = true,
                         .push_out = true};
     needs->channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
-    if (def->transfer == RP_FLIP) {
+    if (rp_transfer_keeps(def->transfer)) {
         needs->channel[RP_CH_IMPULSE] = (rp_channel){"impulse", RP_QUAD, RP_FROM_ALL_WITH_MASS};
     }
     needs->channel[CH_FORCE] = (rp_channel){"force", RP_QUAD, "water"};
@@ -214,8 +214,8 @@ static int mixture_limits(void *state, const rp_step *step, rp_limit out[RP_LIMI
     }
     if (sand >= 0) {
         double coupled = 0.0;
-        for (rp_local g = 0; g < step->set[sand].groups && water >= 0 && o->pressure == PRESSURE_BIOT;
-             g++) {
+        for (rp_local g = 0;
+             g < step->set[sand].groups && water >= 0 && o->pressure == PRESSURE_BIOT; g++) {
             const double *p = group_of(&step->species[sand], g), open = p[RP_PARAM_POROSITY];
             for (rp_local w = 0; w < step->set[water].groups; w++) {
                 const double density = group_of(&step->species[water], w)[RP_PARAM_DENSITY];
@@ -232,8 +232,7 @@ static int mixture_limits(void *state, const rp_step *step, rp_limit out[RP_LIMI
         out[n++] = (rp_limit){"elastic", 2.0 * step->elastic_share * h / sqrt(wide * stiffness)};
     }
     if (viscosity > 0.0) {
-        out[n++] =
-            (rp_limit){"viscous", step->elastic_share * h * h * pores / (wide * viscosity)};
+        out[n++] = (rp_limit){"viscous", step->elastic_share * h * h * pores / (wide * viscosity)};
     }
     return n;
 }
@@ -263,17 +262,17 @@ typedef struct loops {
     mixed m;
     int sand, water; // species; -1: there is none
     rp_transfer_job job, bare;
-    void *inverse;  // real[slots of water]: one over the share of pores
-    void *solid;    // real[slots of water]: the share of grains
-    void *gradient; // real[slots of water][d d]
-    void *density;  // real[slots of water]
-    void *weights;  // real[slots of sand][PORES]; NULL: all sand is alike
+    void *inverse;   // real[slots of water]: one over the share of pores
+    void *solid;     // real[slots of water]: the share of grains
+    void *gradient;  // real[slots of water][d d]
+    void *density;   // real[slots of water]
+    void *weights;   // real[slots of sand][PORES]; NULL: all sand is alike
     uint8_t *porous; // [node page]: water that meets grains
     uint8_t *meets;  // [page of water]: likewise
     rp_page_report *report;
-    double *dropped;          // [node page]
-    double (*volume)[2];      // [page of water]: current, at rest
-    rp_gift *given;           // first turn of contact
+    double *dropped;     // [node page]
+    double (*volume)[2]; // [page of water]: current, at rest
+    rp_gift *given;      // first turn of contact
     rp_touches touches;
     rp_rigids rigids;
 } loops;
@@ -291,7 +290,7 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .dt = step->dt,
                              .transfer = step->transfer,
                              .gradient = step->gradient,
-                             .flip = step->flip,
+                             .kept = rp_kept_share(step),
                              .seed = step->seed,
                              .step = (uint64_t)step->time.step};
 }
@@ -347,7 +346,8 @@ static void sand_to_nodes(void *context, int64_t p, int thread)
                                 .scale = 1.0};
         EITHER(step, spread_pores, &l->m, tiles_of(page),
                rp_set_tile(l->job.set, RP_COL_GROUP, page->first),
-               l->step->species[l->sand].group_doubles.data, lanes_at(step, l->weights, page->first, PORES));
+               l->step->species[l->sand].group_doubles.data,
+               lanes_at(step, l->weights, page->first, PORES));
         step->kernels->scatter(&l->job, &carry, (rp_local)p);
     }
 }
@@ -368,10 +368,9 @@ static void sum_sand(void *context, int64_t block, int thread)
         }
     }
     if (at.water >= 0) {
-        l->porous[at.water] =
-            EITHER(step, mark_grains, &l->m, nodes_of(grid, CH_PORES, at.sand),
-                   nodes_of(grid, CH_SHARE, at.water)) &&
-            l->m.biot;
+        l->porous[at.water] = EITHER(step, mark_grains, &l->m, nodes_of(grid, CH_PORES, at.sand),
+                                     nodes_of(grid, CH_SHARE, at.water)) &&
+                              l->m.biot;
     }
 }
 
@@ -388,10 +387,8 @@ static bool gather_share(const loops *l, rp_local p)
 {
     const rp_step *step = l->step;
     const rp_page *page = &rp_set_page(l->job.set)[p];
-    const rp_carry share = {.channel = CH_SHARE,
-                            .form = RP_CARRY_VALUES,
-                            .lanes = {l->solid, 1},
-                            .scale = 1.0};
+    const rp_carry share = {
+        .channel = CH_SHARE, .form = RP_CARRY_VALUES, .lanes = {l->solid, 1}, .scale = 1.0};
     step->kernels->gather(&l->job, &share, p);
     return EITHER(step, open_pores, tiles_of(page), lanes_at(step, l->solid, page->first, 1),
                   lanes_at(step, l->inverse, page->first, 1));
@@ -595,11 +592,10 @@ static void move_water(void *context, int64_t p, int thread)
     volume[1] = 0.0;
     const rp_set *set = l->job.set;
     // lanes past the end have J = 0, and their volume would count
-    volume[0] = EITHER(step, volume_of, page->count,
-                       rp_set_tile(set, RP_COL_VOLUME_RATIO, page->first),
-                       rp_set_has(set, RP_COL_VOLUME) ? rp_set_tile(set, RP_COL_VOLUME, page->first)
-                                                      : NULL,
-                       rp_set_tile(set, RP_COL_GROUP, page->first), l->job.group, &volume[1]);
+    volume[0] =
+        EITHER(step, volume_of, page->count, rp_set_tile(set, RP_COL_VOLUME_RATIO, page->first),
+               rp_set_has(set, RP_COL_VOLUME) ? rp_set_tile(set, RP_COL_VOLUME, page->first) : NULL,
+               rp_set_tile(set, RP_COL_GROUP, page->first), l->job.group, &volume[1]);
 }
 
 // Parts of a step, in the order of rp_solver.stage below.
