@@ -17,7 +17,7 @@ scene {
 }
 local sand = material.sand {
     density = 1500, young = young, poisson = 0.3, friction_coefficient = mu,
-    volume_correction = param("correction", true),
+    volume_correction = param("correction", true), flow = param("flow", "paper"),
 }
 particles {
     material = sand, shape = box { min = {0, 0}, max = {H0 / a, H0} },

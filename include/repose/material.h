@@ -41,6 +41,12 @@ typedef enum rp_yield_fit {
     RP_FIT_MIDDLE,       ///< through the inner corners of the pyramid (triaxial extension)
 } rp_yield_fit;
 
+/// How sand slides (docs/theory.md, Sand that comes to rest).
+typedef enum rp_sand_flow {
+    RP_FLOW_PAPER,   ///< at constant volume
+    RP_FLOW_RESTING, ///< it swells a little, and pays that back with time
+} rp_sand_flow;
+
 /// A material as its user describes it. A kind looks at the members that its properties name.
 typedef struct rp_material_def {
     rp_material_kind kind;
@@ -61,19 +67,20 @@ typedef struct rp_material_def {
     double conductivity; ///< of sand for water [m/s]; what `permeability` and `drag` say otherwise
     double permeability; ///< of sand [m^2]; < 0: not given
     double drag;         ///< between sand and water [kg/(m^3 s)]; < 0: not given
-    bool volume_correction;      ///< undo the volume that sand gains when it separates
-    bool inertial;               ///< friction grows with the rate of shear, mu(I)
-    double inertial_friction;    ///< what it grows to; < 0: 0.26 more than friction at rest
-    double inertial_number;      ///< I0, at which it has grown by half
-    double inertial_grain;       ///< diameter of grains [m]
-    double inertial_density;     ///< in I [kg/m^3]; < 0: that of grains, density / (1 - porosity)
-    double bulk_modulus;     ///< of water at rest, density times the square of sound's speed [Pa]
-    double sound_speed;      ///< instead of bulk_modulus [m/s]; < 0: not given
-    double gamma;            ///< of water: pressure goes with J^-gamma
-    double viscosity;        ///< of water [Pa s]
-    bool tension;            ///< water holds together when it is pulled
-    double preconsolidation; ///< of clay: pressure at which it first yields in compression [Pa]
-    double compression;      ///< of clay: log of volume lost per e-fold of that pressure
+    bool volume_correction;   ///< undo the volume that sand gains when it separates
+    rp_sand_flow flow;        ///< whether sand swells while it slides and pays that back
+    bool inertial;            ///< friction grows with the rate of shear, mu(I)
+    double inertial_friction; ///< what it grows to; < 0: 0.26 more than friction at rest
+    double inertial_number;   ///< I0, at which it has grown by half
+    double inertial_grain;    ///< diameter of grains [m]
+    double inertial_density;  ///< in I [kg/m^3]; < 0: that of grains, density / (1 - porosity)
+    double bulk_modulus;      ///< of water at rest, density times the square of sound's speed [Pa]
+    double sound_speed;       ///< instead of bulk_modulus [m/s]; < 0: not given
+    double gamma;             ///< of water: pressure goes with J^-gamma
+    double viscosity;         ///< of water [Pa s]
+    bool tension;             ///< water holds together when it is pulled
+    double preconsolidation;  ///< of clay: pressure at which it first yields in compression [Pa]
+    double compression;       ///< of clay: log of volume lost per e-fold of that pressure
     double critical_compression; ///< of snow: log strain beyond which it is compacted for good
     double critical_stretch;     ///< of snow: log strain beyond which it comes apart
     double snow_hardening;       ///< of snow: e-folds of stiffness per log volume lost

@@ -18,6 +18,7 @@ extern "C" {
     X(VOLUME_CORRECTION, "volume_correction of sand", "volume gained by separation is paid back")  \
     X(INERTIAL, "inertial of sand", "friction that grows with the rate of shear")                  \
     X(DILATION, "dilation_angle of sand", "sheared sand swells")                                   \
+    X(RESTING, "flow of sand", "slides swell and rest pays it back")                               \
     X(VISCOSITY, "viscosity", "liquids that are thick")                                            \
     X(ORDER, "scene.order", "the splines between particles and grid")                              \
     X(TRANSFER, "scene.transfer", "how velocity travels between particles and grid")               \

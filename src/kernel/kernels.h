@@ -22,6 +22,7 @@ typedef struct rp_transfer_job {
     const void *group;        // real[groups][RP_GROUP_REALS]
     const uint8_t *group_law; // [groups] rp_material_kind
     double dt;                // [s]
+    double fall_rate;         // as laws are told it [1/s]
     rp_transfer transfer;
     rp_gradient gradient;
     double kept;         // share of what particles have and nodes have not: RP_FLIP, RP_STEADY

@@ -97,7 +97,7 @@ static inline law_columns law_columns_of(const rp_set *set)
 static inline rp_law_tile law_tile(const rp_transfer_job *job, const rp_page *page,
                                    const group_lanes *g, const law_columns *columns)
 {
-    rp_law_tile tile = {.parameter = g->value, .dt = job->dt};
+    rp_law_tile tile = {.parameter = g->value, .dt = job->dt, .fall_rate = job->fall_rate};
     for (int i = 0; i < columns->count; i++) {
         tile.column[columns->id[i]] = rp_set_tile(job->set, columns->id[i], page->first);
     }

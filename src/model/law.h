@@ -15,16 +15,17 @@ typedef enum rp_parameter {
     RP_PARAM_MU,      // shear modulus [Pa]
     RP_PARAM_DENSITY, // bulk density at rest [kg/m^3] (kg/m^2 in 2D: a slice one metre thick)
     RP_PARAM_OWN,
-    RP_PARAM_COUNT = 22,
+    RP_PARAM_COUNT = 23,
 } rp_parameter;
 
 // Sixteen particles as a law sees them. Each pointer is to real[components][16], real being float
 // or double by variant; symmetric tensors are xx yy xy in 2D and xx yy zz xy xz yz in 3D.
 typedef struct rp_law_tile {
-    const void *parameter;      // [RP_PARAM_COUNT][16]
-    const void *increment;      // dt grad v, row-major [d * d][16]; in `update` only
-    const void *density;        // [16] density the grid sees at the particle [kg/m^3]; likewise
-    double dt;                  // of the step [s]
+    const void *parameter; // [RP_PARAM_COUNT][16]
+    const void *increment; // dt grad v, row-major [d * d][16]; in `update` only
+    const void *density;   // [16] density the grid sees at the particle [kg/m^3]; likewise
+    double dt;             // of the step [s]
+    double fall_rate;      // sqrt(gravity / dx): what is let go falls by half a cell in 1 / that
     void *column[RP_COL_COUNT]; // in and out in `update`; NULL where the set does not keep it, as
                                 // it does all that rp_material_needs() names
 } rp_law_tile;

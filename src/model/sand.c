@@ -15,6 +15,12 @@
 // Part of the cohesion that is lost per volume gain: all of it at 0.05, docs/theory.md (24).
 #define FADING R(20.0)
 
+// Volume that slides gain and rest pays back, docs/theory.md (26a): how fast it is paid per
+// sqrt(g / dx), the volume that doubles that, and the most that is owed.
+#define RESTING_RATE   R(0.2)
+#define RESTING_VOLUME R(0.0025)
+#define RESTING_MOST   R(0.015)
+
 // How far the logarithm of the density that the grid sees may be off, docs/theory.md (26).
 #define DOUBT R(1.0)
 
@@ -54,14 +60,25 @@ RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, vec gain)
     return vselect(positive, capped, gain);
 }
 
+// What sand at rest pays back in this step, theory (26a): never so much that it pulls. What is owed
+// beyond the most is paid at once, as what is gained by flying apart always is.
+RP_INLINE vec paid_back(const rp_law_tile *tile, vec owed, vec trace)
+{
+    const vec one = vset(R(1.0)), step = vset((real)(tile->dt * tile->fall_rate));
+    const vec x = step * vset(RESTING_RATE) * vfma(owed, vset(R(1.0) / RESTING_VOLUME), one);
+    const vec paid = vmin(owed * x / (one + x), vmax(vset(R(0.0)), -trace));
+    return vmax(paid, owed - vset(RESTING_MOST));
+}
+
 // Plastic flow from how far the trial strain is outside of the slow cone, theory (22b): sand that
-// swells as it slides is pressed by that, and flows less. Where friction grows with the rate, (28c).
-RP_INLINE vec plastic_flow(const rp_law_tile *tile, int lane, vec over, vec alpha, vec eta,
-                           vec bulk, vec mu, vec t)
+// swells as it slides is pressed by that, and flows less. Where friction grows with the rate,
+// (28c).
+RP_INLINE vec plastic_flow(const rp_law_tile *tile, int lane, vec over, vec alpha, bool swells,
+                           vec eta, vec bulk, vec mu, vec t)
 {
     const vec one = vset(R(1.0));
     vec flow = over, pressed = vset(R(0.0)), slow = one;
-    if (tile->column[RP_COL_PLASTIC_VOLUME] != NULL) {
+    if (swells) {
         pressed = eta * bulk / (mu + mu);
         slow = vfma(alpha, pressed, one);
         flow = over / slow;
@@ -75,8 +92,8 @@ RP_INLINE vec plastic_flow(const rp_law_tile *tile, int lane, vec over, vec alph
     }
     // pressure, the flow of this step at I0, and how much wider the fast cone is
     const vec pressure = vmax(zero, vset((real)(-1.0 / DIM)) * bulk * t);
-    const vec at_number = law_parameter(tile, RP_PARAM_FAST_RATE, lane) * vsqrt(pressure) *
-                          vset((real)tile->dt);
+    const vec at_number =
+        law_parameter(tile, RP_PARAM_FAST_RATE, lane) * vsqrt(pressure) * vset((real)tile->dt);
     const vec wider = vmax(zero, (alpha - fast) * bulk * t / (mu + mu));
     // a x^2 + b x - over at_number = 0, by whichever form has no cancellation
     const vec a = vfma(fast, pressed, one);
@@ -97,7 +114,7 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
     // a column that is not kept counts as switched off
     real *const q_column = tile->column[RP_COL_HARDENING];
     real *const gain_column = tile->column[RP_COL_VOLUME_GAIN];
-    ivec hardens = viset(0), corrects = viset(0);
+    ivec hardens = viset(0), corrects = viset(0), rests = viset(0);
     vec q = zero, old_gain = zero, gain = zero;
     if (q_column != NULL) {
         hardens = vlt(zero, law_parameter(tile, RP_PARAM_HARDENS, lane));
@@ -107,7 +124,9 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
         corrects = vlt(zero, law_parameter(tile, RP_PARAM_CORRECTS, lane));
         old_gain = vload(gain_column + lane);
         gain = vselect(corrects, old_gain, zero);
+        rests = vlt(zero, law_parameter(tile, RP_PARAM_RESTS, lane));
     }
+    const bool some_rest = vany(rests);
     const vec alpha = cone_slope(tile, lane, hardens, q);
     // volume per plastic flow, theory (22a)
     real *const swollen_column = tile->column[RP_COL_PLASTIC_VOLUME];
@@ -115,12 +134,16 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
     if (swollen_column != NULL) {
         const vec fading = law_parameter(tile, RP_PARAM_DILATION_FADING, lane);
         swollen = vload(swollen_column + lane);
-        eta = law_parameter(tile, RP_PARAM_DILATION, lane) *
-              vmax(zero, vfma(swollen, -fading, one));
+        eta =
+            law_parameter(tile, RP_PARAM_DILATION, lane) * vmax(zero, vfma(swollen, -fading, one));
     }
     const vec mu = law_parameter(tile, RP_PARAM_MU, lane);
     const vec bulk = vfma(vset(DIM), law_parameter(tile, RP_PARAM_LAMBDA, lane), mu + mu);
-    const vec left = vmax(zero, vfma(gain, vset(-FADING), one));
+    vec apart_by = gain; // what it owes for slides does not loosen it
+    if (some_rest) {
+        apart_by = vselect(rests, vmax(zero, gain - vset(RESTING_MOST)), gain);
+    }
+    const vec left = vmax(zero, vfma(apart_by, vset(-FADING), one));
     const real *bond = tile->column[RP_COL_BOND]; // water takes it
     const vec dry = law_parameter(tile, RP_PARAM_COHESION, lane) * left;
     const vec cohesion = bond != NULL ? dry * vload(bond + lane) : dry;
@@ -133,6 +156,14 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
         deviator.c[k] -= over_d * trace;
     }
     const vec shear2 = sym_norm2(deviator), shear = vsqrt(shear2);
+    const vec lasting = eta; // the rest of what it will be is owed
+    vec owed = zero;
+    if (some_rest) {
+        const vec paid = paid_back(tile, old_gain, trace);
+        owed = vselect(rests, old_gain - paid, zero);
+        gain = vselect(rests, paid, gain);
+        eta = vselect(rests, vset(DIM) * alpha, eta); // associated
+    }
     const vec t = trace + gain; // theory (21)
 
     // the cone's radius at t, its tip, the plastic flow: theory (22). Without friction a cohesive
@@ -141,7 +172,8 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
     const ivec coheres = vlt(zero, cohesion);
     const vec tip = vany(coheres) ? vselect(coheres, cohesion / (alpha * bulk), zero) : zero;
     const vec over = shear - radius;
-    const vec flow = plastic_flow(tile, lane, over, alpha, eta, bulk, mu, t);
+    const vec flow = plastic_flow(tile, lane, over, alpha, some_rest || swollen_column != NULL, eta,
+                                  bulk, mu, t);
     const vec swelling = eta * flow;
 
     // theory (23): I inside, II apart, III sliding
@@ -175,16 +207,22 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
     }
     sym_store((real *)tile->column[RP_COL_STRAIN] + lane, h);
 
-    // theory (25): paid back inside and sliding
+    const vec plastic = vselect(inside, zero, vselect(apart, shear, flow));
+
+    // theory (25): paid back inside and sliding; (26b) where it rests
     if (gain_column != NULL) {
-        const vec gained = capped_gain(tile, lane, vselect(apart, t - far, nothing));
-        vstore(gain_column + lane, vselect(corrects, gained, old_gain));
+        vec gained = vselect(apart, t - far, nothing);
+        if (some_rest) {
+            const vec slid = vfma(eta - lasting, plastic, owed);
+            gained = vselect(rests, slid + vselect(corrects, gained, nothing), gained);
+        }
+        gained = capped_gain(tile, lane, gained);
+        vstore(gain_column + lane, vselect(corrects | rests, gained, old_gain));
     }
 
     // theory (25a)
     if (swollen_column != NULL) {
-        const vec step = vselect(inside, zero, vselect(apart, eta * shear, swelling));
-        vstore(swollen_column + lane, swollen + step);
+        vstore(swollen_column + lane, swollen + lasting * plastic);
     }
 
     // theory (27): the trial strain counts without the gain
@@ -221,6 +259,8 @@ RP_LAW(sand) = {.stress = RP_LAW_VARIANT(sand_stress),
 
 #include "base/result.h"
 #include "model/material.h"
+
+static const char *const flow_names[] = {"paper", "resting", NULL};
 
 // clang-format off
 static const rp_property hardening_form[] = {
@@ -270,6 +310,9 @@ static const rp_property properties[] = {
      .sentence = "Log of the volume that sand gains in this way in all: dilation fades in proportion to what is left of it."},
     {"volume_correction", RP_PROPERTY_BOOLEAN, .otherwise = "true", RP_AT(volume_correction),
      .sentence = "Undo the volume that sand gains when it separates and falls together again."},
+    {"flow", RP_PROPERTY_CHOICE, .choices = flow_names, .otherwise = "\"paper\"", RP_AT(flow),
+     .sentence = "How sand slides: at constant volume, as in the paper; or resting: it swells a little as it slides, by 1.5 % at most, and "
+                 "pays that back with time. Layers that should rest then do so on fine grids, too (docs/theory.md)."},
     {"inertial", RP_PROPERTY_TABLE, .otherwise = "false", RP_AT(inertial), .form = inertial_form, .forms = 4,
      .sentence = "Friction grows with the inertial number I = grain * rate * sqrt(density / pressure), from that of slow "
                  "flow to `friction`: by I / (I + number) of the way; `true` takes all defaults."},
@@ -289,7 +332,8 @@ static const char example[] =
 static unsigned needs(const rp_material_def *def)
 {
     return 1u << RP_COL_STRAIN | (unsigned)def->hardening << RP_COL_HARDENING |
-           (unsigned)def->volume_correction << RP_COL_VOLUME_GAIN |
+           (unsigned)(def->volume_correction || def->flow == RP_FLOW_RESTING)
+               << RP_COL_VOLUME_GAIN |
            (unsigned)(def->dilation_angle > 0.0) << RP_COL_PLASTIC_VOLUME;
 }
 
@@ -394,6 +438,7 @@ static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_
     out[RP_PARAM_COHESION] = def->cohesion;
     out[RP_PARAM_CORRECTS] = def->volume_correction;
     out[RP_PARAM_HARDENS] = def->hardening;
+    out[RP_PARAM_RESTS] = def->flow == RP_FLOW_RESTING;
     for (int k = 0; k < 4; k++) {
         out[RP_PARAM_H0 + k] = def->hardening_h[k];
     }

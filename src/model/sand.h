@@ -7,6 +7,7 @@ enum {
     RP_PARAM_SLOPE = RP_PARAM_OWN, // alpha of the yield cone where it does not harden, theory (20)
     RP_PARAM_COHESION,             // c_C [Pa], theory (24)
     RP_PARAM_CORRECTS,             // 1 with volume correction, else 0
+    RP_PARAM_RESTS,                // 1 where slides swell and rest pays back, else 0
     RP_PARAM_HARDENS,              // 1 with hardening, else 0
     RP_PARAM_H0, // hardening curve phi(q) = h0 + (h1 q - h3) exp(-h2 q), h0 h1 h3 in [rad]
     RP_PARAM_H1,
@@ -16,7 +17,7 @@ enum {
     RP_PARAM_FIT_TILT,
     RP_PARAM_FIT_BEND,
     RP_PARAM_FAST_SLOPE, // alpha at high rates of shear; 0: friction does not depend on the rate
-    RP_PARAM_FAST_RATE,  // I0 / (sqrt(2) d_g sqrt(rho)): times sqrt(p), the rate at I0, theory (28b)
+    RP_PARAM_FAST_RATE, // I0 / (sqrt(2) d_g sqrt(rho)): times sqrt(p), the rate at I0, theory (28b)
     RP_PARAM_POROSITY,
     // drag of water that seeps through it, theory (P2), one of them, others 0:
     RP_PARAM_DRAG,            // as given [kg/(m^3 s)]

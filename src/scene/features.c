@@ -19,6 +19,7 @@ static const struct {
     {"material", "volume_correction", RP_FEATURE_VOLUME_CORRECTION, 0},
     {"material", "inertial", RP_FEATURE_INERTIAL, 0},
     {"material", "dilation_angle", RP_FEATURE_DILATION, 0},
+    {"material", "flow", RP_FEATURE_RESTING, RP_FLOW_RESTING},
     {"scene", "order", RP_FEATURE_ORDER, 0},
     {"scene", "transfer", RP_FEATURE_TRANSFER, 0},
     {"scene", "gradient", RP_FEATURE_GRADIENT, 0},

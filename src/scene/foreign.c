@@ -64,7 +64,7 @@ static const scene_foreign foreign[] = {
     {"material", "k bulkmodulus", "sound_speed", "the root of the bulk modulus over the density"},
     {"material", "eta mu dynamicviscosity", "viscosity", NULL},
     {"material", "xi hardeningcoefficient", "hardening", NULL},
-    {"material", "psi dilatancy dilation dilationangle dilatancyangle", NULL, "sand here flows without dilatancy"},
+    {"material", "psi dilatancy dilation dilationangle dilatancyangle", "dilation_angle", "in degrees"},
     {"material", "d diameter radius grainsize size", NULL, "grains have no size of their own; `per_cell` or `spacing` of particles says how many there are"},
     {"material", "restitution damping", NULL, "there is none: friction and plastic flow take the energy"},
     // fields of scene

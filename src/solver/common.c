@@ -15,14 +15,18 @@ double rp_least_node_mass(const rp_step *step)
     return lightest * (step->grid->layout.precision == RP_SINGLE ? 1e-10 : 1e-20);
 }
 
+double rp_fall_rate(const rp_step *step)
+{
+    const double *g = step->gravity;
+    return sqrt(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) / step->grid->layout.h);
+}
+
 double rp_kept_share(const rp_step *step)
 {
     if (step->transfer == RP_FLIP) {
         return step->flip;
     }
-    const double *g = step->gravity;
-    const double fall = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    const double rate = step->fade > 0.0 ? 1.0 / step->fade : sqrt(fall / step->grid->layout.h);
+    const double rate = step->fade > 0.0 ? 1.0 / step->fade : rp_fall_rate(step);
     return exp(-step->dt * rate);
 }
 

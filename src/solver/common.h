@@ -11,6 +11,9 @@ double rp_least_node_mass(const rp_step *step);
 // (14) and (14b).
 double rp_kept_share(const rp_step *step);
 
+// sqrt(gravity / dx) at the start of the step [1/s]: the clock of sand that comes to rest.
+double rp_fall_rate(const rp_step *step);
+
 // What the field of accelerations adds to the velocity of every node in the step [m/s], before
 // anything changes. A script has one thread.
 // @param[out] out [node page][node], of the step's scratch memory; NULL: there is no field

@@ -84,6 +84,7 @@ static rp_law_tile fill(const law_variant *v, tile_memory *m, const law_lane lan
                          .increment = m->increment,
                          .density = m->density,
                          .dt = 1.0,
+                         .fall_rate = LAW_FALL_RATE,
                          .column = {[RP_COL_STRAIN] = m->strain,
                                     [RP_COL_HARDENING] = m->hardening,
                                     [RP_COL_VOLUME_GAIN] = m->volume_gain,

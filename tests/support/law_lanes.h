@@ -25,6 +25,8 @@ typedef struct law_lane {
     double plastic_volume;
 } law_lane;
 
+#define LAW_FALL_RATE 0.5 // [1/s]
+
 typedef enum law_columns {
     LAW_STRAIN_ONLY = 0,
     LAW_WITH_HARDENING = 1,
@@ -34,8 +36,9 @@ typedef enum law_columns {
     LAW_WITHOUT_PLASTIC_VOLUME = 8
 } law_columns;
 
-// One update of sixteen particles over a step of 1 s. Hardening, gain and rate are NULL in the tile
-// where they are not named; a law takes no notice of columns that it does not need.
+// One update of sixteen particles over a step of 1 s, where the rate of falls is LAW_FALL_RATE.
+// Hardening, gain and rate are NULL in the tile where they are not named; a law takes no notice of
+// columns that it does not need.
 void law_update(const law_variant *v, rp_material_kind law, law_lane lane[RP_LANES],
                 law_columns columns);
 // Their Kirchhoff stress; with the rate of deformation.

@@ -171,8 +171,10 @@ static void project(reference_particle *p, const double par[RP_PARAM_COUNT], dou
             par[RP_PARAM_FIT_SCALE] * s /
             ((1.0L + par[RP_PARAM_FIT_TILT] * s) * sqrtl(1.0L + par[RP_PARAM_FIT_BEND] * s * s));
     }
-    const long double gain = corrects ? p->gain : 0.0L;
-    const long double c = par[RP_PARAM_COHESION] * fmaxl(0.0L, 1.0L - gain / 0.05L);
+    const bool rests = par[RP_PARAM_RESTS] > 0.0;
+    long double gain = corrects ? p->gain : 0.0L, owed = 0.0L;
+    const long double apart = rests ? fmaxl(0.0L, gain - 0.015L) : gain;
+    const long double c = par[RP_PARAM_COHESION] * fmaxl(0.0L, 1.0L - apart / 0.05L);
 
     long double trace = 0.0L, size2 = 0.0L, dev2 = 0.0L, dev[3];
     for (int i = 0; i < d; i++) {
@@ -183,17 +185,23 @@ static void project(reference_particle *p, const double par[RP_PARAM_COUNT], dou
         dev[i] = e[i] - trace / d;
         dev2 += dev[i] * dev[i];
     }
+    if (rests) {
+        const long double x = 0.2L * p->falls * (1.0L + p->gain / 0.0025L);
+        gain = fmaxl(fminl(p->gain * x / (1.0L + x), fmaxl(0.0L, -trace)), p->gain - 0.015L);
+        owed = p->gain - gain;
+    }
     const long double t = trace + gain, shear = sqrtl(dev2);
     const long double flow =
         shear + (d * lambda + 2.0L * mu) / (2.0L * mu) * alpha * t - c / (2.0L * mu);
     const bool has_tip = !(c > 0.0L && alpha == 0.0L);
     const long double tip = c > 0.0L && has_tip ? c / (alpha * (d * lambda + 2.0L * mu)) : 0.0L;
 
-    const long double eta =
+    const long double lasting =
         par[RP_PARAM_DILATION] * fmaxl(0.0L, 1.0L - par[RP_PARAM_DILATION_FADING] * p->swollen);
+    const long double eta = rests ? d * alpha : lasting;
     const long double k = (d * lambda + 2.0L * mu) / (2.0L * mu);
 
-    long double new_gain = 0.0L, step = 0.0L, swelling = 0.0L;
+    long double new_gain = 0.0L, step = 0.0L, swelling = 0.0L, plastic = 0.0L;
     if (flow <= 0.0L) {
         p->mapping = 1;
         for (int i = 0; i < d; i++) {
@@ -201,6 +209,7 @@ static void project(reference_particle *p, const double par[RP_PARAM_COUNT], dou
         }
     } else if (shear == 0.0L || (has_tip && t >= tip + eta * shear)) {
         p->mapping = 2;
+        plastic = shear;
         swelling = eta * shear;
         new_gain = t - tip - swelling;
         step = sqrtl(size2);
@@ -210,15 +219,17 @@ static void project(reference_particle *p, const double par[RP_PARAM_COUNT], dou
     } else {
         p->mapping = 3;
         step = flow / (1.0L + k * alpha * eta);
+        plastic = step;
         swelling = eta * step;
         for (int i = 0; i < d; i++) {
             e[i] = (t - swelling) / d + dev[i] * (1.0L - step / shear);
         }
     }
-    p->swollen += swelling;
-    if (corrects) {
-        p->gain =
-            fminl(new_gain, 1.0L + fmaxl(0.0L, logl(par[RP_PARAM_DENSITY] / (long double)density)));
+    p->swollen += lasting * plastic;
+    if (corrects || rests) {
+        const long double slid = owed + (eta - lasting) * plastic;
+        p->gain = fminl(slid + (corrects ? new_gain : 0.0L),
+                        1.0L + fmaxl(0.0L, logl(par[RP_PARAM_DENSITY] / (long double)density)));
     }
     if (hardens) {
         p->q += step;

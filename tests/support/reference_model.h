@@ -13,10 +13,11 @@ typedef struct reference_particle {
     int dim;
     reference_matrix F;
     long double q, gain, swollen;
-    int mapping; // the case of the last step: 1 inside, 2 apart, 3 sliding
+    long double falls; // the step's dt sqrt(g / dx): what resting flow pays back with
+    int mapping;       // the case of the last step: 1 inside, 2 apart, 3 sliding
 } reference_particle;
 
-// F = I, q = gain = swollen = 0.
+// F = I, q = gain = swollen = falls = 0.
 void reference_init(reference_particle *p, int dim);
 
 // F <- (I + L) F, then the return mapping for sand. `parameter` is what rp_material_parameters()

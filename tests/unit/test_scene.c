@@ -620,7 +620,7 @@ static void words_of_other_tools_are_understood(void)
          "(or friction_angle, in degrees)? Known are name, density, young, poisson, "
          "friction_angle, yield_fit, friction_coefficient, hardening, cohesion, "
          "porosity, conductivity, permeability, drag, dilation_angle, "
-         "dilation_limit, volume_correction, inertial, color"},
+         "dilation_limit, volume_correction, flow, inertial, color"},
         {START "material.sand { E = 1e6 }", "unknown key 'E'; did you mean 'young'?"},
         {START "material.sand { Youngs_Modulus = 1e6 }", "did you mean 'young'?"},
         {START "material.sand { nu = 0.3 }", "unknown key 'nu'; did you mean 'poisson'?"},
@@ -628,7 +628,7 @@ static void words_of_other_tools_are_understood(void)
         {START "material.sand { mu = 0.5 }", "did you mean 'friction_coefficient'"},
         {START "material.water { mu = 0.5 }", "did you mean 'viscosity'?"},
         {START "material.sand { psi = 5 }",
-         "unknown key 'psi'; sand here flows without dilatancy. Known are name, density"},
+         "unknown key 'psi'; did you mean 'dilation_angle' (in degrees)? Known are name, density"},
         {START "material.sand { wxyzabcdefg = 5 }",
          "unknown key 'wxyzabcdefg'; known are name, density"},
         {START "material.soil {}", "unknown name 'material.soil'; did you mean 'material.sand'? "
@@ -755,6 +755,9 @@ static void mistakes_are_named_with_their_line(void)
         {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { "
          "dilation_angle = 5 }",
          "dilation_angle of sand"},
+        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'mixture' }\nmaterial.sand { flow = 'resting' }",
+         "flow of sand"},
+        {START "material.sand { flow = 'restin' }", "material.sand.flow"},
         {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial "
          "= true }",
          "inertial of sand"},

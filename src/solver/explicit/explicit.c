@@ -165,6 +165,7 @@ static rp_transfer_job transfer_job(const rp_step *step, int set)
                              .group = step->species[set].group_reals.data,
                              .group_law = step->species[set].group_laws.data,
                              .dt = step->dt,
+                             .fall_rate = rp_fall_rate(step),
                              .transfer = step->transfer,
                              .gradient = step->gradient,
                              .kept = rp_kept_share(step),

@@ -561,6 +561,7 @@ const rp_solver rp_solver_sph = {
                         [RP_FEATURE_VOLUME_CORRECTION] = RP_MEANINGLESS,
                         [RP_FEATURE_INERTIAL] = RP_IMPOSSIBLE,
                         [RP_FEATURE_DILATION] = RP_IMPOSSIBLE,
+                        [RP_FEATURE_RESTING] = RP_MEANINGLESS,
                         [RP_FEATURE_VISCOSITY] = RP_IMPOSSIBLE,
                         [RP_FEATURE_ORDER] = RP_MEANINGLESS,
                         [RP_FEATURE_TRANSFER] = RP_MEANINGLESS,
