@@ -26,6 +26,7 @@ struct glue_room {
 struct glue_box {
     int16_t low[3], high[3];
     int32_t partner;
+    int32_t boxes; // of a page: how many it has
 };
 
 int rp_glue_find(const rp_species *species, int count)
@@ -107,9 +108,34 @@ static bool is_dead(const rp_set *set, rp_local slot)
     return *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0) == RP_GROUP_DEAD;
 }
 
+static int material_of(const rp_set *set, rp_local slot)
+{
+    const uint16_t group = *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
+    return rp_set_group(set)[group].material;
+}
+
 static bool holds(const rp_set *set, rp_local slot)
 {
     return read_real(set, RP_COL_STRENGTH, slot, 0) > 0.0 && !is_dead(set, slot);
+}
+
+// Could it break by now?
+static bool is_due(const rp_set *set, rp_local slot)
+{
+    return holds(set, slot) && !(read_real(set, RP_COL_SLACK, slot, 0) > 0.0);
+}
+
+bool rp_glue_is_due(const rp_set *set)
+{
+    for (rp_local p = 0; p < set->pages; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+            if (is_due(set, slot)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static int partner_of(const rp_set *set, rp_local slot)
@@ -149,6 +175,8 @@ enum {
     BODIES_MOST = 64, // around a page; what more there are have no say
 };
 
+typedef double eight_doubles __attribute__((vector_size(64), aligned(16)));
+
 typedef struct smear {
     const rp_glue_job *job;
     const rp_page *page;           // of glue
@@ -156,7 +184,8 @@ typedef struct smear {
     double lower[3], upper[3];     // where particles count [cells]
     int body[BODIES_MOST], bodies; // fields, in the order in which they came
     int room;                      // bodies that there is memory for
-    double (*sum)[STRESSES];       // [body][node]
+    double modulus;                // of the stiffest particle around [Pa]
+    eight_doubles *sum;            // [body][node]: STRESSES numbers, and nothing
     bool forces;                   // those of the grid's nodes instead, and gradients of mass
     double (*held)[2];             // [node]: strengths of glue there, and their weights
     bool *open;                    // [node]: the force is too much for them
@@ -196,7 +225,9 @@ static void tile_stress(const rp_glue_job *job, const rp_species *species, rp_lo
     const int sym = rp_sym_comps(set->layout.dim);
     rp_law_tile tile = {.parameter = l->parameter};
     for (int c = 0; c < RP_COL_COUNT; c++) {
-        if (!rp_set_has(set, c) || rp_column_table[c].kind != RP_KIND_REAL) {
+        // no law asks how particles move
+        if (!rp_set_has(set, c) || rp_column_table[c].kind != RP_KIND_REAL ||
+            c == RP_COL_VELOCITY || c == RP_COL_AFFINE) {
             continue;
         }
         const int numbers = set->column[c].comps * RP_LANES;
@@ -294,12 +325,12 @@ static void give_stress(smear *m, int place, const double x[3], double volume, d
     double weight[8];
     int node[8];
     const int count = weights_at(m, x, node, weight);
+    eight_doubles what = {now};
+    for (int i = 0; i < 6; i++) {
+        what[1 + i] = volume * stress[i];
+    }
     for (int k = 0; k < count; k++) {
-        double *to = m->sum[(size_t)place * nodes + (size_t)node[k]];
-        to[0] += weight[k] * now;
-        for (int i = 0; i < rp_sym_comps(m->job->grid->layout.dim); i++) {
-            to[1 + i] += weight[k] * volume * stress[i];
-        }
+        m->sum[(size_t)place * nodes + (size_t)node[k]] += what * weight[k];
     }
 }
 
@@ -354,7 +385,7 @@ static void give_force(smear *m, int place, const double x[3], double volume, do
     reached r;
     reach_from(m, x, &r);
     for (int n = 0; n < r.count; n++) {
-        double *to = m->sum[(size_t)place * nodes + (size_t)r.node[n]];
+        double *to = (double *)&m->sum[(size_t)place * nodes + (size_t)r.node[n]];
         for (int i = 0; i < l->dim; i++) {
             for (int k = 0; k < l->dim; k++) {
                 to[i] -= volume * stress[SYM_AT[l->dim - 2][i][k]] * r.slope[n][k] / l->h;
@@ -364,33 +395,91 @@ static void give_force(smear *m, int place, const double x[3], double volume, do
     }
 }
 
+// Between two corners, the second excluded [cells]; as single precision has positions, exactly.
+typedef struct between {
+    double from[3], to[3];
+    int32_t least[3], end[3];
+} between;
+
+static int32_t fixed_of(double x)
+{
+    const double at = ceil(x * (1 << RP_FIXED_BITS));
+    return at > INT32_MAX ? INT32_MAX : at < -INT32_MAX ? -INT32_MAX : (int32_t)at;
+}
+
+static unsigned lanes_between(const rp_set *set, rp_local tile, const between *b)
+{
+    const rp_layout *l = &set->layout;
+    const void *at = rp_set_tile(set, RP_COL_POSITION, tile);
+    int32_t inside[RP_LANES];
+    memset(inside, 0xff, sizeof inside);
+    for (int a = 0; a < l->dim; a++) {
+        if (l->precision == RP_SINGLE) {
+            const int32_t *x = (const int32_t *)at + (ptrdiff_t)a * RP_LANES;
+            const int32_t least = b->least[a], end = b->end[a];
+            for (int i = 0; i < RP_LANES; i++) {
+                inside[i] &= -(int32_t)(x[i] >= least) & -(int32_t)(x[i] < end);
+            }
+        } else {
+            const double *x = (const double *)at + (ptrdiff_t)a * RP_LANES;
+            for (int i = 0; i < RP_LANES; i++) {
+                const double place = l->shift + x[i];
+                inside[i] &= -(int32_t)(place >= b->from[a]) & -(int32_t)(place < b->to[a]);
+            }
+        }
+    }
+    unsigned bits = 0;
+    for (int i = 0; i < RP_LANES; i++) {
+        bits |= (unsigned)inside[i] & 1u << i;
+    }
+    return bits;
+}
+
 // Particles of a page that lie where they count.
 static void smear_page(smear *m, const rp_species *species, const rp_page *page,
                        const int32_t offset[3], law_lanes *lanes)
 {
     const rp_set *set = species->set;
     const rp_layout *l = &set->layout;
-    int place = -1;
-    for (rp_local tile = page->first; tile < page->first + page->count; tile += RP_LANES) {
+    const int place = body_place(m, page->field, false);
+    bool near = place >= 0;
+    for (int a = 0; a < l->dim; a++) { // the cells that its particles are in
+        const double first = page->reach_lo[a] - 1 + l->shift + (double)(offset[a] * l->cells[a]);
+        const int cells = page->reach_hi[a] - page->reach_lo[a] - l->order;
+        near = near && first < m->upper[a] && first + cells >= m->lower[a];
+    }
+    if (!near) {
+        return;
+    }
+    between counts = {0};
+    for (int a = 0; a < l->dim; a++) {
+        counts.from[a] = m->lower[a] - (double)(offset[a] * l->cells[a]);
+        counts.to[a] = m->upper[a] - (double)(offset[a] * l->cells[a]);
+        counts.least[a] = fixed_of(counts.from[a] - l->shift);
+        counts.end[a] = fixed_of(counts.to[a] - l->shift);
+    }
+    const rp_local end = page->first + page->count;
+    for (rp_local tile = page->first; tile < end; tile += RP_LANES) {
+        unsigned bits = lanes_between(set, tile, &counts);
         bool known = false;
-        for (rp_local slot = tile; slot < tile + RP_LANES && slot < page->first + page->count;
-             slot++) {
-            double x[3], mass, volume;
-            bool counts = !is_dead(set, slot);
-            read_place(set, slot, x);
-            for (int a = 0; a < l->dim; a++) {
-                x[a] += (double)(offset[a] * l->cells[a]);
-                counts = counts && x[a] >= m->lower[a] && x[a] < m->upper[a];
-            }
-            if (!counts || (place = body_place(m, page->field, true)) < 0) {
+        bits &= end - tile < RP_LANES ? (1u << (end - tile)) - 1 : ~0u;
+        for (; bits != 0; bits &= bits - 1) {
+            const rp_local slot = tile + __builtin_ctz(bits);
+            double x[3], mass, volume, stress[6] = {0};
+            if (is_dead(set, slot)) {
                 continue;
             }
             if (!known) {
                 tile_stress(m->job, species, tile, lanes);
                 known = true;
             }
+            const double modulus = m->job->modulus[material_of(set, slot)];
+            m->modulus = modulus > m->modulus ? modulus : m->modulus;
+            read_place(set, slot, x);
+            for (int a = 0; a < l->dim; a++) {
+                x[a] += (double)(offset[a] * l->cells[a]);
+            }
             rp_set_measure(set, page, slot, &mass, &volume);
-            double stress[6] = {0};
             for (int i = 0; i < rp_sym_comps(l->dim); i++) {
                 stress[i] = lanes->all[i][slot - tile];
             }
@@ -410,12 +499,13 @@ static void smear_around(smear *m, law_lanes *lanes)
     const rp_set *glue = job->species[job->glue].set;
     const rp_layout *l = &job->grid->layout;
     m->bodies = 0;
+    m->modulus = 0.0;
     for (int a = 0; a < 3; a++) {
         double least = INFINITY, most = -INFINITY;
         for (rp_local slot = m->page->first; slot < m->page->first + m->page->count; slot++) {
             double x[3];
             read_place(glue, slot, x);
-            if (holds(glue, slot)) {
+            if (is_due(glue, slot)) {
                 least = fmin(least, x[a]);
                 most = fmax(most, x[a]);
             }
@@ -436,6 +526,13 @@ static void smear_around(smear *m, law_lanes *lanes)
             m->side[a] = (int)floor(most - l->shift) + l->order + 1 - m->low[a];
             m->lower[a] = m->low[a] - half;
             m->upper[a] = m->low[a] + m->side[a] - 1 + half;
+        }
+    }
+    // only those that glue asks for
+    for (rp_local slot = m->page->first; slot < m->page->first + m->page->count; slot++) {
+        if (is_due(glue, slot)) {
+            body_place(m, m->page->field, true);
+            body_place(m, partner_of(glue, slot), true);
         }
     }
     for (int s = 0; s < job->species_count; s++) {
@@ -463,7 +560,8 @@ static bool mean_stress(smear *m, const double x[3], int b, int d, double out[3]
     const int dim = m->job->grid->layout.dim;
     const size_t nodes = (size_t)(m->side[0] * m->side[1] * m->side[2]);
     const int place[2] = {body_place(m, b, false), body_place(m, d, false)};
-    double sum[STRESSES] = {0}, weight[8];
+    eight_doubles sum = {0};
+    double weight[8];
     int node[8];
     for (int a = 0; a < dim; a++) {
         if (!(x[a] >= m->low[a] && x[a] < m->low[a] + m->side[a] - 1)) {
@@ -473,10 +571,7 @@ static bool mean_stress(smear *m, const double x[3], int b, int d, double out[3]
     const int count = weights_at(m, x, node, weight);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < count && place[k] >= 0; i++) {
-            const double *from = m->sum[(size_t)place[k] * nodes + (size_t)node[i]];
-            for (int c = 0; c < STRESSES; c++) {
-                sum[c] += weight[i] * from[c];
-            }
+            sum += m->sum[(size_t)place[k] * nodes + (size_t)node[i]] * weight[i];
         }
     }
     for (int i = 0; i < dim; i++) {
@@ -585,7 +680,8 @@ static void open_nodes(smear *m, int partner)
     hold_nodes(m, partner);
     for (size_t n = 0; n < nodes; n++) {
         m->open[n] = b >= 0 && d >= 0 && m->held[n][1] > 0.0 &&
-                     force_between(m->sum[(size_t)b * nodes + n], m->sum[(size_t)d * nodes + n],
+                     force_between((const double *)&m->sum[(size_t)b * nodes + n],
+                                   (const double *)&m->sum[(size_t)d * nodes + n],
                                    dim) >= m->held[n][0] / m->held[n][1];
     }
 }
@@ -604,37 +700,41 @@ static bool gives_way(const smear *m, const double x[3])
 
 // ---- all of it ----
 
+static const double BREAKS = -1.0, AS_IT_WAS = INFINITY; // where a slack is asked for
+
 typedef struct breaking {
     const rp_glue_job *job;
     smear *smear;     // [thread]
     law_lanes *lanes; // [thread]
-    double *slack;    // [page]
+    double *slack;    // [slot]: strengths stay as they are while others look at them
     int32_t *broken;  // [page]
-    bool *opens;      // [slot]: strengths stay as they are while others look at them
     bool forces;      // now it is the turn of the paper's criterion
 } breaking;
 
 static const rp_glue_rule *rule_of(const rp_glue_job *job, rp_local slot)
 {
-    const rp_set *set = job->species[job->glue].set;
-    const uint16_t group = *(uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
-    return &job->rule[rp_set_group(set)[group].material];
+    return &job->rule[material_of(job->species[job->glue].set, slot)];
 }
 
-// Is there glue in a page that this criterion judges?
+// Is it glue that is due, and by this criterion?
+static bool is_work(const breaking *b, rp_local slot)
+{
+    return is_due(b->job->species[b->job->glue].set, slot) &&
+           (rule_of(b->job, slot)->criterion == RP_CRITERION_PAPER) == b->forces;
+}
+
 static bool has_work(const breaking *b, const rp_page *page)
 {
-    const rp_set *set = b->job->species[b->job->glue].set;
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-        if (holds(set, slot) &&
-            (rule_of(b->job, slot)->criterion == RP_CRITERION_PAPER) == b->forces) {
+        if (is_work(b, slot)) {
             return true;
         }
     }
     return false;
 }
 
-// What it says of one particle of glue. @return true: it breaks
+// What it says of one particle of glue. @param[out] slack 0 or what may be added; where nothing is
+// around it, nobody knows. @return true: it breaks
 static bool judge(smear *m, rp_local slot, int *partner, double *slack)
 {
     const rp_glue_job *job = m->job;
@@ -644,12 +744,12 @@ static bool judge(smear *m, rp_local slot, int *partner, double *slack)
     const int other = partner_of(set, slot);
     double x[3], normal[3] = {0}, stress[3][3] = {{0}};
     read_place(set, slot, x);
+    *slack = 0.0; // forces at nodes may be anything in the next step
     if (m->forces) {
         if (other != *partner) {
             open_nodes(m, other);
             *partner = other;
         }
-        *slack = 0.0; // forces at nodes may be anything in the next step
         return gives_way(m, x);
     }
     for (int a = 0; a < set->layout.dim; a++) {
@@ -660,14 +760,19 @@ static bool judge(smear *m, rp_local slot, int *partner, double *slack)
     }
     const double use = use_of(rule, strength, stress, normal, set->layout.dim);
     const double weaker = rule->shear < 1.0 ? rule->shear * strength : strength;
-    *slack = fmin(*slack, (1.0 - use) * weaker / (1.0 + rule->friction));
-    return !(use < 1.0);
+    if (!(use < 1.0)) {
+        return true;
+    }
+    // twice what the gradient can add: it turns, and sees particles that are strained faster
+    static const double SAFE = 2.0;
+    *slack = (1.0 - use) * weaker / (1.0 + rule->friction) / (SAFE * m->modulus);
+    return false;
 }
 
 static void break_page(void *ctx, int64_t index, int thread)
 {
     const breaking *b = ctx;
-    rp_set *set = b->job->species[b->job->glue].set;
+    const rp_set *set = b->job->species[b->job->glue].set;
     const rp_page *page = &rp_set_page(set)[index];
     smear *m = &b->smear[thread];
     int partner = -1;
@@ -678,16 +783,11 @@ static void break_page(void *ctx, int64_t index, int thread)
     m->forces = b->forces;
     smear_around(m, &b->lanes[thread]);
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-        double slack = INFINITY;
-        if (!holds(set, slot) ||
-            (rule_of(b->job, slot)->criterion == RP_CRITERION_PAPER) != b->forces) {
-            continue;
-        }
-        if (judge(m, slot, &partner, &slack)) {
-            b->opens[slot] = true;
-            b->broken[index]++;
-        } else {
-            b->slack[index] = fmin(b->slack[index], slack);
+        double slack;
+        if (is_work(b, slot)) {
+            const bool breaks = judge(m, slot, &partner, &slack);
+            b->slack[slot] = breaks ? BREAKS : slack;
+            b->broken[index] += breaks;
         }
     }
 }
@@ -737,7 +837,7 @@ static int sum_cracks(const breaking *b, rp_crack *list)
         const rp_page *page = &rp_set_page(set)[p];
         for (rp_local slot = page->first; slot < page->first + page->count && b->broken[p] > 0;
              slot++) {
-            if (!b->opens[slot]) {
+            if (b->slack[slot] != BREAKS) {
                 continue;
             }
             const int own = page->field, other = partner_of(set, slot);
@@ -760,7 +860,7 @@ rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *out)
     const rp_set *set = job->species[job->glue].set;
     const size_t threads = (size_t)job->threads, pages = (size_t)set->pages + 1;
     breaking b = {.job = job};
-    *out = (rp_verdict){.slack = INFINITY};
+    *out = (rp_verdict){0};
     int most = 2;
     for (rp_local p = 0; p < set->pages; p++) {
         const int around = bodies_around(job, &rp_set_page(set)[p]);
@@ -768,14 +868,11 @@ rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *out)
     }
     b.smear = rp_scratch_get(job->scratch, threads * sizeof *b.smear, what);
     b.lanes = rp_scratch_get(job->scratch, threads * sizeof *b.lanes, what);
-    b.slack = rp_scratch_get(job->scratch, pages * sizeof *b.slack, what);
+    b.slack = rp_scratch_get(job->scratch, ((size_t)set->slots + 1) * sizeof *b.slack, what);
     b.broken = rp_scratch_get(job->scratch, pages * sizeof *b.broken, what);
-    b.opens = rp_scratch_get(job->scratch, ((size_t)set->slots + 1) * sizeof *b.opens, what);
-    if (b.smear == NULL || b.lanes == NULL || b.slack == NULL || b.broken == NULL ||
-        b.opens == NULL) {
+    if (b.smear == NULL || b.lanes == NULL || b.slack == NULL || b.broken == NULL) {
         return RP_ERR_MEMORY;
     }
-    memset(b.opens, 0, ((size_t)set->slots + 1) * sizeof *b.opens);
     for (size_t t = 0; t < threads; t++) {
         smear *m = &b.smear[t];
         *m = (smear){.job = job, .room = most};
@@ -786,17 +883,17 @@ rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *out)
             return RP_ERR_MEMORY;
         }
     }
-    for (rp_local p = 0; p < set->pages; p++) {
-        b.slack[p] = INFINITY;
-        b.broken[p] = 0;
+    for (rp_local slot = 0; slot < set->slots; slot++) {
+        b.slack[slot] = AS_IT_WAS;
     }
+    memset(b.broken, 0, pages * sizeof *b.broken);
     for (int forces = 0; forces < 2; forces++) {
         b.forces = forces;
         rp_parallel_for(job->threads, set->pages, 1, break_page, &b);
     }
+    out->slack = b.slack;
     int64_t broken = 0;
     for (rp_local p = 0; p < set->pages; p++) {
-        out->slack = fmin(out->slack, b.slack[p]);
         broken += b.broken[p];
     }
     if (broken == 0) {
@@ -807,15 +904,20 @@ rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *out)
         return RP_ERR_MEMORY;
     }
     out->cracks = sum_cracks(&b, out->crack);
-    out->opens = b.opens;
     return RP_OK;
 }
 
-void rp_glue_open(rp_set *set, const rp_verdict *verdict)
+void rp_glue_settle(rp_set *set, const rp_verdict *verdict)
 {
-    for (rp_local slot = 0; slot < set->slots && verdict->cracks > 0; slot++) {
-        if (verdict->opens[slot]) {
-            write_real(set, RP_COL_STRENGTH, slot, 0, 0.0);
+    for (rp_local p = 0; p < set->pages; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
+            const double slack = verdict->slack[slot];
+            if (slack == BREAKS) {
+                write_real(set, RP_COL_STRENGTH, slot, 0, 0.0);
+            } else if (slack != AS_IT_WAS) {
+                write_real(set, RP_COL_SLACK, slot, 0, slack);
+            }
         }
     }
 }
@@ -852,26 +954,34 @@ static void box_page(void *ctx, int64_t index, int thread)
     const rp_layout *l = &set->layout;
     const rp_page *page = &rp_set_page(set)[index];
     const double reach = 0.5 * (l->order + 1) + MARGIN;
+    enum { LAST = 8 }; // several lie in a cell: one of them holds what all do
     struct glue_box all = {.low = {INT16_MAX, INT16_MAX, INT16_MAX},
                            .high = {INT16_MIN, INT16_MIN, INT16_MIN},
                            .partner = -1};
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-        struct glue_box *box = &g->box[slot];
+        struct glue_box box = {.partner = -1};
         double x[3];
-        *box = (struct glue_box){.partner = -1};
         if (!holds(set, slot)) {
             continue;
         }
         read_place(set, slot, x);
-        box->partner = all.partner = partner_of(set, slot);
+        box.partner = all.partner = partner_of(set, slot);
         for (int a = 0; a < l->dim; a++) {
             const double at = fmin(fmax(x[a], -100.0), 100.0); // a runaway is told elsewhere
-            box->low[a] = (int16_t)ceil(at - reach);
-            box->high[a] = (int16_t)floor(at + reach);
+            box.low[a] = (int16_t)ceil(at - reach);
+            box.high[a] = (int16_t)floor(at + reach);
         }
+        bool again = false;
+        for (int i = all.boxes > LAST ? all.boxes - LAST : 0; i < all.boxes && !again; i++) {
+            again = memcmp(&g->box[page->first + i], &box, sizeof box) == 0;
+        }
+        if (again) {
+            continue;
+        }
+        g->box[page->first + all.boxes++] = box;
         for (int a = 0; a < 3; a++) {
-            all.low[a] = box->low[a] < all.low[a] ? box->low[a] : all.low[a];
-            all.high[a] = box->high[a] > all.high[a] ? box->high[a] : all.high[a];
+            all.low[a] = box.low[a] < all.low[a] ? box.low[a] : all.low[a];
+            all.high[a] = box.high[a] > all.high[a] ? box.high[a] : all.high[a];
         }
     }
     g->pages[index] = all;
@@ -978,13 +1088,13 @@ bool rp_glue_bind(const rp_glue *g, rp_local b, int thread)
             }
             const int own = page_of_field(grid, block, page[p].field);
             int partner = -1, other = -1; // the last one asked for
-            for (rp_local slot = page[p].first; slot < page[p].first + page[p].count && own >= 0;
-                 slot++) {
-                if (!clip_box(l, &g->box[slot], away, low, high)) {
+            for (int i = 0; i < g->pages[p].boxes && own >= 0; i++) {
+                const struct glue_box *box = &g->box[page[p].first + i];
+                if (!clip_box(l, box, away, low, high)) {
                     continue;
                 }
-                if (g->box[slot].partner != partner) {
-                    partner = g->box[slot].partner;
+                if (box->partner != partner) {
+                    partner = box->partner;
                     other = page_of_field(grid, block, partner);
                 }
                 if (other < 0) {
@@ -1168,9 +1278,20 @@ ALWAYS bool find_stencil(const rp_layout *l, const double x[3], stencil *out, co
         if (base < -l->cells[a] || base + order + 1 > 2 * l->cells[a]) {
             return false;
         }
+        const double d = x[a] - base;
+        if (order == 2) { // without a question
+            const double below = 1.5 - d, above = d - 0.5;
+            const double w[] = {0.5 * below * below, 0.75 - (d - 1.0) * (d - 1.0),
+                                0.5 * above * above};
+            const double slope[] = {-below, -2.0 * (d - 1.0), above};
+            memcpy(out->w[a], w, sizeof w);
+            memcpy(out->s[a], slope, sizeof slope);
+        }
         for (int i = 0; i <= order; i++) {
             const int node = base + i;
-            out->w[a][i] = spline(x[a] - node, order, &out->s[a][i]);
+            if (order != 2) {
+                out->w[a][i] = spline(d - i, order, &out->s[a][i]);
+            }
             out->block[a][i] = node < 0 ? 0 : node >= l->cells[a] ? 2 : 1;
             out->within[a][i] = node - (out->block[a][i] - 1) * l->cells[a];
         }
@@ -1195,27 +1316,30 @@ ALWAYS void sum_floats(const surroundings *around, const stencil *t, const int32
     four_floats sum[4] = {{0}};
     for (int i = 0; i <= order; i++) {
         for (int j = 0; j <= order; j++) {
-            const float flat = (float)(t->w[0][i] * t->w[1][j]);
-            const float dx = (float)(t->s[0][i] * t->w[1][j]);
-            const float dy = (float)(t->w[0][i] * t->s[1][j]);
             const int row = (t->within[0][i] * cells[1] + t->within[1][j]) * cells[2];
+            const void *const(*column)[2] =
+                around->nodes + (ptrdiff_t)(t->block[0][i] * 3 + t->block[1][j]) * 3;
+            four_floats along = {0}, sloped = {0};
             for (int k = 0; k <= (dim == 3 ? order : 0); k++) {
-                const int near = (t->block[0][i] * 3 + t->block[1][j]) * 3 + t->block[2][k];
                 const int n = RP_QUAD * (row + t->within[2][k]);
-                const float *one = around->nodes[near][0], *other = around->nodes[near][1];
+                const float *one = column[t->block[2][k]][0];
                 if (one == NULL || !(one[n + 3] > (float)least)) {
-                    one = other;
+                    one = column[t->block[2][k]][1];
+                    if (one == NULL || !(one[n + 3] > (float)least)) {
+                        continue;
+                    }
                 }
-                if (one == NULL || !(one[n + 3] > (float)least)) {
-                    continue;
-                }
-                const four_floats u = {one[n], one[n + 1], one[n + 2], 1.0f};
-                const float wz = (float)t->w[2][k];
-                sum[0] += u * (dx * wz);
-                sum[1] += u * (dy * wz);
-                sum[2] += u * (flat * (float)t->s[2][k]);
-                sum[3] += u * (flat * wz);
+                four_floats u;
+                memcpy(&u, one + n, sizeof u);
+                u[3] = 1.0f;
+                along += u * (float)t->w[2][k];
+                sloped += u * (float)t->s[2][k];
             }
+            const float flat = (float)(t->w[0][i] * t->w[1][j]);
+            sum[0] += along * (float)(t->s[0][i] * t->w[1][j]);
+            sum[1] += along * (float)(t->w[0][i] * t->s[1][j]);
+            sum[2] += sloped * flat;
+            sum[3] += along * flat;
         }
     }
     for (int i = 0; i < 4; i++) {
@@ -1308,7 +1432,7 @@ static void move_page(void *ctx, int64_t index, int thread)
         find_flow(g, &around, x, v, gradient);
         // a piece of surface that goes along: n' = -(grad v)^T n, and its area grows by the
         // divergence less the stretch across it
-        double stretch = 0.0, divergence = 0.0, length2 = 0.0;
+        double stretch = 0.0, divergence = 0.0, length2 = 0.0, steep2 = 0.0;
         for (int a = 0; a < l->dim; a++) {
             normal[a] = read_real(set, RP_COL_NORMAL, slot, a);
         }
@@ -1317,10 +1441,13 @@ static void move_page(void *ctx, int64_t index, int thread)
             for (int k = 0; k < l->dim; k++) {
                 turned[a] -= m->dt * gradient[k][a] * normal[k];
                 stretch += normal[a] * gradient[a][k] * normal[k];
+                steep2 += gradient[a][k] * gradient[a][k];
             }
             divergence += gradient[a][a];
             length2 += turned[a] * turned[a];
         }
+        const double slack = read_real(set, RP_COL_SLACK, slot, 0) - m->dt * sqrt(steep2);
+        write_real(set, RP_COL_SLACK, slot, 0, slack > 0.0 ? slack : 0.0);
         const double length = sqrt(length2);
         for (int a = 0; a < l->dim && length > 0.0; a++) {
             write_real(set, RP_COL_NORMAL, slot, a, turned[a] / length);

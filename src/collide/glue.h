@@ -43,20 +43,23 @@ typedef struct rp_glue_job {
     int parameters;            // of a row of group_doubles
     int threads;
     rp_scratch *scratch;
+    const double *modulus; // [material]: that strain becomes stress by, at most [Pa]
 } rp_glue_job;
 
 // What is to break; all from the scratch.
 typedef struct rp_verdict {
     rp_crack *crack; // [cracks], by pairs in ascending order
     int cracks;
-    const bool *opens; // [slot] of glue, where there are cracks
-    double slack;      // stress that may be added anywhere before any more can break [Pa]
+    double *slack; // [slot] of glue: strain that may be added before it is looked at again
 } rp_verdict;
 
-// Which glue does the stress of the particles around it overcome, as they are before a step?
+// Is there glue that may break by now?
+bool rp_glue_is_due(const rp_set *glue);
+// Which glue does the stress of the particles around it overcome, as they are before a step? What
+// has slack left is not looked at.
 rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *verdict);
-// Let it break.
-void rp_glue_open(rp_set *glue, const rp_verdict *verdict);
+// Let it break, and remember the slack of the rest.
+void rp_glue_settle(rp_set *glue, const rp_verdict *verdict);
 
 // ---- holding ----
 
@@ -66,7 +69,7 @@ typedef struct rp_glue {
     rp_set *set;            // of glue
     double least;           // mass of a node that counts [kg]
     struct glue_room *room; // [thread]
-    struct glue_box *box;   // [slot]: nodes that it holds
+    struct glue_box *box;   // [slot]: nodes that are held; of a page, from its first slot on
     struct glue_box *pages; // [page]: around all of its glue that holds
 } rp_glue;
 

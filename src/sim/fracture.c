@@ -205,10 +205,6 @@ static rp_result add_patches(rp_world *world, const rp_glue_def *def, const patc
         }
         return result;
     }
-    // it is state from the first glue on
-    if (world->species_count > species) {
-        rp_registry_add(&world->registry, "glue/state", &world->glue, sizeof world->glue);
-    }
     return RP_OK;
 }
 
@@ -245,17 +241,14 @@ rp_result rp_world_add_glue(rp_world *world, const rp_glue_def *def, int64_t *ad
 
 // ---- in a step ----
 
-static double stiffest(const rp_world *world)
+static void find_moduli(const rp_world *world, double modulus[RP_MATERIAL_LIMIT])
 {
-    double most = 0.0;
     for (int i = 0; i < world->materials; i++) {
         const rp_material_class *class = rp_material_class_of(world->material[i].kind);
-        const double modulus = class->modulus != NULL
-                                   ? class->modulus(&world->material[i], world->def.dimension)
-                                   : 0.0;
-        most = fmax(most, modulus);
+        modulus[i] = class->modulus != NULL
+                         ? class->modulus(&world->material[i], world->def.dimension)
+                         : 0.0;
     }
-    return most;
 }
 
 static rp_result reserve_rows(rp_world *world, int more)
@@ -275,9 +268,11 @@ rp_result rp_world_break_glue(rp_world *world, rp_step *step)
         return RP_OK;
     }
     const bool newborn = world->set[glue].inbox.count > 0;
-    if (!newborn && world->glue.loaded < world->glue.slack) {
+    if (!newborn && !rp_glue_is_due(&world->set[glue])) {
         return RP_OK;
     }
+    double modulus[RP_MATERIAL_LIMIT];
+    find_moduli(world, modulus);
     // the order of pages, which sums of stress are in
     RP_TRY(world->solver->prepare(world->solver_state, step));
     const rp_glue_job job = {.species = world->species,
@@ -288,16 +283,16 @@ rp_result rp_world_break_glue(rp_world *world, rp_step *step)
                              .laws = rp_laws_find(world->def.dimension, 64, RP_ISA_PLAIN),
                              .parameters = RP_GROUP_REALS,
                              .threads = world->threads,
-                             .scratch = &world->scratch};
+                             .scratch = &world->scratch,
+                             .modulus = modulus};
     rp_verdict verdict;
     RP_TRY(rp_glue_judge(&job, &verdict));
     // nothing has changed until there is room to tell it
     RP_TRY(verdict.cracks > 0 ? reserve_rows(world, verdict.cracks) : RP_OK);
-    world->glue = (rp_glue_state){.slack = verdict.slack};
+    rp_glue_settle(&world->set[glue], &verdict);
     if (verdict.cracks == 0) {
         return RP_OK;
     }
-    rp_glue_open(&world->set[glue], &verdict);
     rp_totals totals;
     rp_world_totals(world, &totals);
     rp_crack_row *row = (rp_crack_row *)world->cracks.data + world->crack_count;
@@ -313,11 +308,8 @@ rp_result rp_world_break_glue(rp_world *world, rp_step *step)
     return RP_OK;
 }
 
-void rp_world_note_cracks(rp_world *world, double dt)
+void rp_world_note_cracks(rp_world *world)
 {
-    // twice what the steepest gradient can add: glue turns, and sees other particles
-    static const double SAFE = 2.0;
-    world->glue.loaded += SAFE * stiffest(world) * dt * world->stats.max_gradient;
     rp_crack_row *row = world->cracks.data;
     rp_totals totals;
     bool known = false;

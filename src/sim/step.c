@@ -295,7 +295,7 @@ rp_result rp_world_solve(rp_world *world, rp_step *step)
         book(&world->energy, &ledger, &before, &after);
     }
     if (result == RP_OK) {
-        rp_world_note_cracks(world, step->dt);
+        rp_world_note_cracks(world);
         world->newborn_speed = world->newborn_gradient = 0.0;
         world->stats.dt = step->dt;
         world->time.step++;

@@ -102,12 +102,6 @@ typedef struct rp_probe {
     char name[RP_PROBE_NAME];
 } rp_probe;
 
-// What the state of a world has of glue.
-typedef struct rp_glue_state {
-    double slack;  // stress that could be added when it was looked at, before any breaks [Pa]
-    double loaded; // stress that was added since, at most [Pa]
-} rp_glue_state;
-
 struct rp_world {
     // described once
     rp_world_def def;
@@ -161,7 +155,6 @@ struct rp_world {
     rp_pair_loads pair_loads;                  // of bodies of particles that touch
     rp_energy energy;                          // lost so far
     rp_watch watch;                            // on energy that nothing brought in
-    rp_glue_state glue;
     rp_buffer cracks; // rp_crack_row, since somebody took them
     rp_local crack_count;
     double funds; // energy of particles at the end of the last step [J]; NAN: not known
@@ -245,7 +238,7 @@ double rp_world_rigid_limit(const rp_world *world);
 
 // Let glue break before a step, if it may; then, once the step is done, note what that took.
 rp_result rp_world_break_glue(rp_world *world, rp_step *step);
-void rp_world_note_cracks(rp_world *world, double dt);
+void rp_world_note_cracks(rp_world *world);
 // Take out glue that broke, at the end of a frame.
 void rp_world_clear_glue(rp_world *world);
 

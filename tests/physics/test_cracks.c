@@ -622,7 +622,9 @@ static void a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it(void)
         put_real(r.world, rp_set_at(set, RP_COL_POSITION, page->first, 0),
                  far ? 1.5 * set->layout.cells[0] : 1e12);
         set->travel = 10.0;
-        r.world->glue.loaded = INFINITY; // so that it is looked at
+        // so that glue is looked at
+        rp_set *glue = &r.world->set[rp_glue_find(r.world->species, r.world->species_count)];
+        put_real(r.world, rp_set_at(glue, RP_COL_SLACK, rp_set_page(glue)[0].first, 0), 0.0);
         check_context("%s", sentence[far]);
         CHECK_ERROR(rp_world_step(r.world), RP_ERR_DIVERGED, sentence[far]);
         CHECK_ERROR(rp_world_step(r.world), RP_ERR_DIVERGED, "has failed in an earlier step");
