@@ -209,6 +209,61 @@ static void a_layer_rests_or_slides(void)
     }
 }
 
+// A layer 16 cells deep whose friction or viscosity grows with the rate. @param rest of the scene
+#define LAYER                                                                                      \
+    "local H, n, tilt, rate = 0.1, 16, %.17g, %.17g\n"                                             \
+    "scene { method = 'nonsmooth', dimension = 2, dx = H / n, fps = 100, frames = 200,\n"          \
+    "    gravity = {9.81 * math.sin(tilt), -9.81 * math.cos(tilt)}, nonsmooth = { %s } }\n"        \
+    "domain { min = {0, -1}, max = {H / 2, 1}, periodic = {true, false} }\n"                       \
+    "local sand = material.sand { density = 1500, %s }\n"                                          \
+    "particles { material = sand, sampling = 'lattice', jitter = 0, per_cell = 16,\n"              \
+    "    shape = box { min = {0, 0}, max = {H / 2, H} }, velocity = function(x, y)\n"              \
+    "    return { rate * (H^1.5 - math.max(0, H - y)^1.5), 0 } end }\n"                            \
+    "collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = 'sticky' }\n"
+
+// V-G3: started with Bagnold's profile, a layer of mu(I) keeps it for ten times sqrt(H/g). Catches
+// a factor of sqrt(2) in the rate, and friction that knows no rate.
+static void friction_by_rate_keeps_bagnolds_profile(void)
+{
+    const double tilt = 0.43, grain = 0.004;
+    const double number = 0.3 * (tan(tilt) - 0.38) / (0.64 - tan(tilt));
+    const double rate = 2.0 / 3.0 * number / grain * sqrt(g * cos(tilt));
+    const double mean = 0.6 * rate * pow(0.1, 1.5);
+    char text[2048];
+    snprintf(text, sizeof text, LAYER, tilt, rate, "",
+             "friction_coefficient = 0.38, inertial = { friction = 0.64, number = 0.3,"
+             " grain = 0.004, density = 1500 }");
+    run r = start(text, 2);
+    check_allow_warning();
+    CHECK_NEAR(mean, 1.2398 * sqrt(g * 0.1), 1e-3 * mean);
+    CHECK_NEAR(speed_after(r.world, 50, 0), mean, 0.01 * mean);
+    CHECK_NEAR(speed_after(r.world, 51, 0), mean, 0.02 * mean);
+    stop(&r);
+}
+
+// With viscosity nu and friction, which takes the same from all depths, a layer that starts from
+// rest gets the profile of Poiseuille as a liquid would.
+static void a_thick_layer_starts_as_poiseuilles(void)
+{
+    const double tilt = 0.2 * 3.14159265358979, nu = 0.02, H = 0.1;
+    const double pull = g * (sin(tilt) - 0.5 * cos(tilt));
+    char text[2048];
+    snprintf(text, sizeof text, LAYER, tilt, 0.0, "viscosity = 0.02", "friction_coefficient = 0.5");
+    run r = start(text, 2);
+    check_allow_warning();
+    for (int frame = 30; frame <= 90; frame += 30) {
+        double want = pull * H * H / (3.0 * nu);
+        for (int k = 0; k < 20; k++) {
+            const double q = (k + 0.5) * 3.14159265358979;
+            want -=
+                2.0 * pull * H * H / nu * pow(q, -4.0) * exp(-nu * q * q / (H * H) * 0.01 * frame);
+        }
+        check_context("frame %d", frame);
+        CHECK_NEAR(speed_after(r.world, 30, 0), want, 0.02 * want);
+    }
+    stop(&r);
+}
+
 // ---- a collapse ----
 
 // V-G1c: half a column of aspect ratio 1.42 at constant friction, against Daviet's own program: the
@@ -419,6 +474,7 @@ static void damaged_stresses_do_no_harm(void)
 }
 
 TEST_MAIN(TEST(columns_bear_their_weight), TEST(a_layer_rests_or_slides),
+          TEST(friction_by_rate_keeps_bagnolds_profile), TEST(a_thick_layer_starts_as_poiseuilles),
           TEST(a_column_collapses_as_in_the_papers_program),
           TEST(bits_depend_on_neither_threads_nor_breaks), TEST(momentum_is_kept_or_given_away),
           TEST(damaged_stresses_do_no_harm))

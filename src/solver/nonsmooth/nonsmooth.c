@@ -27,6 +27,7 @@ typedef struct options {
     norm_choice norm;
     double tolerance;
     double sweeps, substeps;
+    double viscosity;
 } options;
 _Static_assert(sizeof(options) <= sizeof(((rp_world_def *)0)->option), "room for options");
 
@@ -78,6 +79,15 @@ static const rp_property option[] = {
      .otherwise = "1",
      .sentence = "The least number of steps in a frame; more are done where grains are fast.",
      AT(substeps)},
+    {.name = "viscosity",
+     .type = RP_PROPERTY_NUMBER,
+     .unit = "m^2/s",
+     .low = 0.0,
+     .high = INFINITY,
+     .below_high = true,
+     .otherwise = "0",
+     .sentence = "Kinematic viscosity, besides friction.",
+     AT(viscosity)},
 };
 
 // What bounds the next step, and what is counted: state.
@@ -227,6 +237,22 @@ static int place_of(const rp_set *set, rp_local slot, double at[3])
     return l->dim == 2 ? cell * l->cells[2] : cell;
 }
 
+// The rate of shear of a gradient of velocity: sqrt(2 dev D : dev D).
+static double shear_of(int dim, const double *slope)
+{
+    double mean = 0.0, sum = 0.0;
+    for (int a = 0; a < dim; a++) {
+        mean += slope[a * dim + a] / dim;
+    }
+    for (int a = 0; a < dim; a++) {
+        for (int b = 0; b < dim; b++) {
+            const double d = 0.5 * (slope[a * dim + b] + slope[b * dim + a]) - (a == b) * mean;
+            sum += d * d;
+        }
+    }
+    return sqrt(2.0 * sum);
+}
+
 static void grains_of_page(void *context, int64_t page_index, int thread)
 {
     (void)thread;
@@ -251,13 +277,17 @@ static void grains_of_page(void *context, int64_t page_index, int thread)
         g->mass = mass / (l->density * volume);
         g->volume = rest / volume;
         const uint16_t of = *(const uint16_t *)rp_set_at(set, RP_COL_GROUP, slot, 0);
-        g->friction = rp_friction_coefficient(group[of][RP_PARAM_SLOPE], layout->dim);
+        const double *own = group[of], fast = own[RP_PARAM_FAST_SLOPE];
+        g->friction = rp_friction_coefficient(own[RP_PARAM_SLOPE], layout->dim);
+        g->faster = fast > 0.0 ? rp_friction_coefficient(fast, layout->dim) - g->friction : 0.0;
+        g->rate = sqrt(2.0 * l->pressure) * own[RP_PARAM_FAST_RATE] * l->time;
         for (int a = 0; a < layout->dim; a++) {
             g->velocity[a] = real_of(set, RP_COL_VELOCITY, slot, a) / speed;
         }
         for (int c = 0; c < layout->dim * layout->dim; c++) {
             g->slope[c] = real_of(set, RP_COL_AFFINE, slot, c) * l->time;
         }
+        g->shear = g->faster > 0.0 ? shear_of(layout->dim, g->slope) : 0.0;
     }
     const uint32_t end = (uint32_t)(l->first_grain[l->set] + (size_t)(page->first + page->count));
     for (; cell < layout->nodes; first[++cell] = end) {
@@ -291,6 +321,9 @@ static void add_sums(rp_node_sum *to, const rp_node_sum *from, int nodes)
         to[n].mass += from[n].mass;
         to[n].volume += from[n].volume;
         to[n].friction += from[n].friction;
+        to[n].faster += from[n].faster;
+        to[n].rate += from[n].rate;
+        to[n].shear += from[n].shear;
         for (int a = 0; a < 3; a++) {
             to[n].momentum[a] += from[n].momentum[a];
         }
@@ -618,9 +651,23 @@ static double room_at(const loops *l, size_t node)
     return sum;
 }
 
+// What sand withstands of shear beside friction, for what it holds in all: viscosity, and what rate
+// adds to friction, taken so at the pressure and the rate that there were in the last step that in
+// steady flow nothing is missing, theory (G7).
+static double thick_of(const loops *l, const rp_node_sum *all, const rp_node_stress *before)
+{
+    const options *o = l->step->option;
+    const double across = sqrt(2.0 / l->f.dim);
+    const double p = before != NULL ? fmax(0.0, across * before->lambda[0] / l->pressure) : 0.0;
+    const double half = all->rate * sqrt(p) + all->shear;
+    double thick = o->viscosity * l->time / (l->h * l->h) * all->mass / all->volume;
+    thick += all->faster > 0.0 && half > 0.0 ? all->faster * p / half : 0.0;
+    return thick / all->volume;
+}
+
 // A stress point that is a node: its links, what volume it may gain, its friction.
 static void fill_node(const loops *l, rp_local page, int n, const uint32_t *cube, rp_local chunk,
-                      int lane)
+                      int lane, const rp_node_stress *before)
 {
     const rp_friction_problem *f = &l->f;
     const rp_layout *layout = &l->step->grid->layout;
@@ -654,12 +701,13 @@ static void fill_node(const loops *l, rp_local page, int n, const uint32_t *cube
     const double across = sqrt(2.0 / layout->dim);
     f->k[own] = across * gain;
     f->mu[own] = across * here->friction / here->volume;
+    f->thick[own] = thick_of(l, here, before);
 }
 
 // One that is a cell. Free volume is that of its corners: what the cell itself holds says too
 // little, since its particles are few.
 static void fill_cell(const loops *l, rp_local page, int n, const uint32_t *cube, rp_local chunk,
-                      int lane)
+                      int lane, const rp_node_stress *before)
 {
     const rp_friction_problem *f = &l->f;
     const rp_layout *layout = &l->step->grid->layout;
@@ -673,8 +721,7 @@ static void fill_cell(const loops *l, rp_local page, int n, const uint32_t *cube
         if (counts(&l->step->set[s])) {
             const rp_grains from = grains_around(l, s, page);
             l->k->corners(&from, at, b, &some);
-            all.volume += some.volume;
-            all.friction += some.friction;
+            add_sums(&all, &some, 1);
             for (int i = 0; i < f->links * 3; i++) {
                 sum[i] += b[i];
             }
@@ -705,6 +752,7 @@ static void fill_cell(const loops *l, rp_local page, int n, const uint32_t *cube
     const double empty = corners > 0 ? room * loose / corners : 0.0;
     f->k[own] = across * fmax(0.0, fmin(empty, room - all.volume)) / f->dt;
     f->mu[own] = across * all.friction / all.volume;
+    f->thick[own] = thick_of(l, &all, before);
     f->bulk[own] = (float)all.volume;
 }
 
@@ -796,7 +844,7 @@ static void clear_lane(const rp_friction_problem *f, rp_local chunk, int lane)
 {
     const size_t own = (size_t)chunk * RP_CHUNK + (size_t)lane;
     f->point[own] = 0;
-    f->k[own] = f->mu[own] = 0.0;
+    f->k[own] = f->mu[own] = f->thick[own] = 0.0;
     if (f->bulk != NULL) {
         f->bulk[own] = 0.0f;
     }
@@ -878,9 +926,9 @@ static void points_of_page(void *context, int64_t page, int thread)
             }
             f->point[(size_t)chunk * RP_CHUNK + (size_t)lane] = (uint32_t)n + 1;
             if (l->cells) {
-                fill_cell(l, (rp_local)page, n, cube, chunk, lane);
+                fill_cell(l, (rp_local)page, n, cube, chunk, lane, before[n]);
             } else {
-                fill_node(l, (rp_local)page, n, cube, chunk, lane);
+                fill_node(l, (rp_local)page, n, cube, chunk, lane, before[n]);
             }
             for (int i = 0; i < f->size; i++) {
                 f->lambda[((size_t)chunk * (size_t)f->size + (size_t)i) * RP_CHUNK + (size_t)lane] =
@@ -1258,6 +1306,7 @@ static rp_result make_room(loops *l)
     GET(f->per, eight * 2, "stress points");
     GET(f->mu, eight, "stress points");
     GET(f->k, eight, "stress points");
+    GET(f->thick, eight, "stress points");
     GET(f->scale, eight, "stress points");
     GET(f->off_at, chunks, "stress points");
     memset(f->off_at, 0, chunks * sizeof *f->off_at);
@@ -1443,7 +1492,6 @@ const rp_solver rp_solver_nonsmooth = {
                         [RP_FEATURE_COHESION] = RP_IMPOSSIBLE,
                         [RP_FEATURE_STIFFNESS] = RP_MEANINGLESS,
                         [RP_FEATURE_VOLUME_CORRECTION] = RP_MEANINGLESS,
-                        [RP_FEATURE_INERTIAL] = RP_IMPOSSIBLE,
                         [RP_FEATURE_DILATION] = RP_IMPOSSIBLE,
                         [RP_FEATURE_RESTING] = RP_MEANINGLESS,
                         [RP_FEATURE_VISCOSITY] = RP_IMPOSSIBLE,
@@ -1462,7 +1510,6 @@ const rp_solver rp_solver_nonsmooth = {
                      [RP_FEATURE_PERMEABLE] = "use method mixture",
                      [RP_FEATURE_HARDENING] = "friction stays what `friction_angle` makes it",
                      [RP_FEATURE_COHESION] = "use method explicit",
-                     [RP_FEATURE_INERTIAL] = "use method explicit",
                      [RP_FEATURE_DILATION] = "use method explicit",
                      [RP_FEATURE_VISCOSITY] = "use method explicit",
                      [RP_FEATURE_ENERGY] = "use method explicit",

@@ -3,7 +3,8 @@
 //     u = u* + M^-1 B^T lambda + what walls add,     gamma = B u + k,     (gamma, lambda) in the
 //     law
 //
-// (docs/theory.md, section 20). Stress points are cells, which see the velocities of their corners,
+// (docs/theory.md, section 20), where sand is thick for lambda + thick gamma_T instead of lambda.
+// Stress points are cells, which see the velocities of their corners,
 // or nodes, which see those of the 3^d nodes around them, each through a vector b: the sum over
 // particles of V grad N_j, for nodes times N_i.
 //
@@ -72,6 +73,7 @@ typedef struct rp_friction_problem {
     float *block;
     double *per;            // [2][8] stress per rate: pressure, shear
     double *mu, *k, *scale; // [8]
+    double *thick;          // [8] stress per rate that there is besides friction
     int32_t *off_at;        // entry of `off`; -1: none
     // [entry][RP_OFF_MOST][size][8] shears that a point on a wall without friction cannot have, as
     // unit vectors that are at right angles to each other, or 0
@@ -91,6 +93,9 @@ static inline size_t rp_friction_stresses(const rp_friction_problem *f)
 typedef struct rp_grain {
     double at[3]; // in its cell
     double volume, mass, friction;
+    double faster,
+        rate;     // friction that rate adds at most; half of it at `rate` times sqrt(pressure)
+    double shear; // its rate
     double velocity[3];
     double slope[9]; // of the velocity, [component * dim + axis]
 } rp_grain;
@@ -104,7 +109,8 @@ typedef struct rp_grains {
 
 // What particles add up to at a node.
 typedef struct rp_node_sum {
-    double mass, momentum[3], volume, friction;
+    double mass, momentum[3];
+    double volume, friction, faster, rate, shear; // all but the first times volume
 } rp_node_sum;
 
 // The vectors that Anderson's acceleration remembers.

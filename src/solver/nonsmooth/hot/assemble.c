@@ -30,6 +30,15 @@ RP_INLINE const rp_grain *grains_of(const rp_grains *from, const int at[3], int 
     return from->grain + first[0];
 }
 
+RP_INLINE void add_stuff(const rp_grain *g, double volume, rp_node_sum *out)
+{
+    out->volume += volume;
+    out->friction += volume * g->friction;
+    out->faster += volume * g->faster;
+    out->rate += volume * g->rate;
+    out->shear += volume * g->shear;
+}
+
 // The weight of a corner, and where it lies from the grain [cells].
 RP_INLINE double weight_of(const rp_grain *g, int corner, double away[DIM])
 {
@@ -49,10 +58,9 @@ static void sum_of_node(const rp_grains *from, const int at[3], rp_node_sum *out
         const rp_grain *g = grains_of(from, at, corner, &count);
         for (int i = 0; i < count; i++, g++) {
             double away[DIM];
-            const double w = weight_of(g, corner, away), m = w * g->mass, v = w * g->volume;
+            const double w = weight_of(g, corner, away), m = w * g->mass;
             out->mass += m;
-            out->volume += v;
-            out->friction += v * g->friction;
+            add_stuff(g, w * g->volume, out);
             for (int a = 0; a < DIM; a++) {
                 double u = g->velocity[a];
                 for (int b = 0; b < DIM; b++) {
@@ -142,8 +150,7 @@ void RP_FRICTION(corners)(const rp_grains *from, const int at[3], double *out, r
     for (int i = 0; i < count; i++, g++) {
         add_edges(g, g->volume, edge);
         sum->mass += g->mass;
-        sum->volume += g->volume;
-        sum->friction += g->volume * g->friction;
+        add_stuff(g, g->volume, sum);
     }
     for (int corner = 0; corner < CORNERS; corner++) {
         for (int a = 0; a < DIM; a++) {

@@ -187,6 +187,23 @@ RP_INLINE vec block_at(const float *block, int pair, int lane)
 
 // ---- one chunk ----
 
+// A step of a stress towards the law, and the rate after it, where shear is 1 / per_t as stiff in
+// all directions. What is thick holds back its end of the step: friction has the rest.
+RP_INLINE void step_stress(int size, vec *l, vec *g, vec per_n, vec per_t, vec mu, vec thick)
+{
+    vec friction[WHOLE];
+    for (int a = 1; a < size; a++) {
+        l[a] = friction[a] = vfma(thick, g[a], l[a]);
+    }
+    per_t += thick;
+    cone_step(size, l, g, per_n, per_t, mu);
+    const vec tiny = vset(1e-30);
+    for (int a = 1; a < size; a++) {
+        g[a] += (l[a] - friction[a]) / vmax(per_t, tiny);
+        l[a] = vfma(-thick, g[a], l[a]);
+    }
+}
+
 // A step towards the law; where points are nodes a second one, with the rate that the first will
 // cause. (Cells have blocks that are nearly isotropic, and it does not pay.)
 RP_INLINE void step_chunk(const rp_friction_problem *f, rp_local chunk, int each,
@@ -197,24 +214,29 @@ RP_INLINE void step_chunk(const rp_friction_problem *f, rp_local chunk, int each
     const double *per = f->per + (size_t)chunk * 2 * RP_CHUNK;
     for (int lane = 0; lane < RP_CHUNK; lane += LANES) {
         const vec mu = vload(f->mu + (size_t)chunk * RP_CHUNK + lane);
+        const vec thick = vload(f->thick + (size_t)chunk * RP_CHUNK + lane);
         const vec per_n = vload(per + lane), per_t = vload(per + RP_CHUNK + lane);
-        vec g[WHOLE], l[WHOLE], change[WHOLE];
+        vec g[WHOLE], l[WHOLE], change[WHOLE], before[SIZE];
         rates_of(f, chunk, each, G, lane, g);
         for (int a = 0; a < size; a++) {
             l[a] = vload(lambda + a * RP_CHUNK + lane);
         }
-        cone_step(size, l, g, per_n, per_t, mu);
+        for (int a = 0; a < SIZE; a++) {
+            before[a] = g[a];
+        }
+        step_stress(size, l, g, per_n, per_t, mu, thick);
         if (each == AROUND) {
             const float *block = f->block + (size_t)chunk * PAIRS * RP_CHUNK;
             for (int a = 0; a < SIZE; a++) {
                 change[a] = l[a] - vload(lambda + a * RP_CHUNK + lane);
+                g[a] = before[a];
             }
             for (int a = 0; a < SIZE; a++) {
                 for (int b = 0; b < SIZE; b++) {
                     g[a] = vfma(block_at(block, pair_of(SIZE, a, b), lane), change[b], g[a]);
                 }
             }
-            cone_step(SIZE, l, g, per_n, per_t, mu);
+            step_stress(SIZE, l, g, per_n, per_t, mu, thick);
         }
         for (int a = 0; a < size; a++) {
             double *at = lambda + a * RP_CHUNK + lane;
@@ -223,6 +245,15 @@ RP_INLINE void step_chunk(const rp_friction_problem *f, rp_local chunk, int each
         }
         tensor_of(each, change, lane, X);
     }
+}
+
+RP_INLINE bool is_thick(const rp_friction_problem *f, rp_local chunk)
+{
+    bool any = false;
+    for (int lane = 0; lane < RP_CHUNK; lane++) {
+        any = any || f->thick[(size_t)chunk * RP_CHUNK + (size_t)lane] > 0.0;
+    }
+    return any;
 }
 
 RP_INLINE void solve_chunk(const rp_friction_problem *f, rp_local chunk, int each,
@@ -292,7 +323,7 @@ RP_INLINE void visit_chunk(const rp_friction_problem *f, rp_local chunk, int eac
     _Alignas(64) eight G[DIM * DIM + BENDS], X[WHOLE];
     const links l = links_of(f, chunk, each);
     gather(l, f->u, G);
-    if (exact) {
+    if (exact && !is_thick(f, chunk)) {
         solve_chunk(f, chunk, each, G, X);
     } else {
         step_chunk(f, chunk, each, G, X);
@@ -368,9 +399,11 @@ RP_INLINE double residual_page(const rp_friction_problem *f, const double *lambd
             const vec mu = vload(f->mu + (size_t)chunk * RP_CHUNK + lane);
             const vec scale = vload(f->scale + (size_t)chunk * RP_CHUNK + lane);
             vec g[WHOLE], l[WHOLE];
+            const vec thick = vload(f->thick + (size_t)chunk * RP_CHUNK + lane);
             rates_of(f, chunk, each, G, lane, g);
             for (int a = 0; a < size; a++) {
-                l[a] = scale * vload(stress + a * RP_CHUNK + lane);
+                const vec whole = vload(stress + a * RP_CHUNK + lane);
+                l[a] = scale * (a > 0 ? vfma(thick, g[a], whole) : whole);
             }
             vstore(&far[lane], cone_residual2(size, l, g, mu));
         }
