@@ -20,7 +20,7 @@ void rp_behind_free(rp_behind *behind, const rp_allocator *a)
     rp_buffer_free(&behind->block, a);
     rp_buffer_free(&behind->node, a);
     rp_buffer_free(&behind->wake, a);
-    rp_buffer_free(&behind->listed, a);
+    rp_buffer_free(&behind->near, a);
 }
 
 static block_slot *slot_at(const rp_behind *b, uint64_t key)
@@ -39,7 +39,7 @@ static rp_result forget_all(rp_behind *b, const rp_grid *grid)
     while (size < 8 * (size_t)grid->pages) {
         size *= 2;
     }
-    b->blocks = b->nodes = b->wakes = b->known = 0;
+    b->blocks = b->nodes = b->wakes = b->nears = b->known = 0;
     memset(b->kept, 0, sizeof b->kept);
     b->table_size = 0;
     RP_TRY(rp_buffer_reserve(&b->table, grid->allocator, size * sizeof(block_slot), 0,
@@ -69,33 +69,25 @@ typedef struct look {
     int dim;
 } look;
 
-// Is a place behind a wall, and which way is out of all that it is behind of?
-// @return how deep it is; 0: it is free
-static double look_behind(const look *k, const double x[3], double out[3])
+static bool is_behind(double phi, const double n[3], double h)
 {
-    double deepest = 0.0;
-    memset(out, 0, 3 * sizeof *out);
-    for (int i = 0; i < k->count; i++) {
-        double n[3];
-        const double phi = rp_collider_look(&k->collider[k->list[i]], x, n);
-        const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
-        if (phi < -(RP_BEHIND_CUT * most + 1e-9) * k->h) {
-            deepest = fmax(deepest, -phi);
-            for (int a = 0; a < 3; a++) {
-                out[a] += n[a];
-            }
-        }
-    }
-    return deepest;
+    const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
+    return phi < -(RP_BEHIND_CUT * most + 1e-9) * h;
 }
 
 static bool is_free(const look *k, const double x[3], const int way[3], int steps)
 {
-    double at[3], out[3];
+    double at[3], n[3];
     for (int a = 0; a < 3; a++) {
         at[a] = x[a] + k->h * steps * way[a];
     }
-    return look_behind(k, at, out) <= 0.0;
+    for (int i = 0; i < k->count; i++) {
+        const double phi = rp_collider_look(&k->collider[k->list[i]], at, n);
+        if (is_behind(phi, n, k->h)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // The lines of a node that lead out to two free ones, docs/theory.md (W1).
@@ -133,49 +125,67 @@ static void find_lines(const look *k, const double x[3], const double out[3], rp
     }
 }
 
-static rp_result add_nodes(rp_behind *b, const look *k, const rp_grid *grid, const int32_t block[3])
+void rp_behind_look(const rp_behind *b, const rp_collider *collider, const rp_layout *layout,
+                    const rp_behind_block *block, const int32_t at[3], rp_behind_node *node)
 {
-    const double deepest = RP_LINE_FARTHEST * sqrt(k->dim) * k->h;
-    RP_TRY(make_room(&b->node, grid, b->nodes, grid->layout.nodes, sizeof(rp_behind_node)));
-    for (int n = 0; n < grid->layout.nodes; n++) {
-        double x[3], out[3];
-        rp_layout_node(&grid->layout, block, n, x);
-        const double depth = look_behind(k, x, out);
-        if (depth > 0.0) {
-            rp_behind_node *node = (rp_behind_node *)b->node.data + b->nodes++;
-            *node = (rp_behind_node){.node = (int16_t)n};
-            if (depth < deepest) {
-                find_lines(k, x, out, node);
-            }
-        }
-    }
-    return RP_OK;
+    const look k = {.collider = collider,
+                    .list = (const uint16_t *)b->near.data + block->near_first,
+                    .count = block->nears,
+                    .h = layout->h,
+                    .dim = layout->dim};
+    double x[3];
+    rp_layout_node(layout, at, node->node, x);
+    find_lines(&k, x, node->out, node);
 }
 
-static rp_result add_wakes(rp_behind *b, const look *k, const rp_grid *grid, const int32_t block[3])
+// What a place is to all colliders near a block: nodes behind them, and where particles touch them.
+static rp_result add_nodes(rp_behind *b, const look *k, const rp_grid *grid, const int32_t block[3])
 {
     const rp_layout *l = &grid->layout;
     const double half = 0.5 * sqrt(k->dim) * l->h; // of a cell, to its corner
+    const double to_cell = (l->shift + 0.5) * sqrt(k->dim) * l->h;
+    // grains may be as wide as a cell
+    const double most = half + (0.5 + RP_BEHIND_WAKE) * l->h, least = -half - RP_BEHIND_DEEP * l->h;
+    RP_TRY(make_room(&b->node, grid, b->nodes, l->nodes, sizeof(rp_behind_node)));
     RP_TRY(make_room(&b->wake, grid, b->wakes, k->count, sizeof(rp_wake)));
+    rp_wake *wake = (rp_wake *)b->wake.data + b->wakes;
     for (int i = 0; i < k->count; i++) {
-        rp_wake *wake = (rp_wake *)b->wake.data + b->wakes;
-        bool any = false;
-        *wake = (rp_wake){.collider = k->list[i]};
-        for (int n = 0; n < l->nodes; n++) {
-            double x[3], normal[3];
-            rp_layout_node(l, block, n, x);
-            for (int a = 0; a < l->dim; a++) {
-                x[a] += l->h * (l->shift + 0.5);
+        wake[i] = (rp_wake){.collider = k->list[i]};
+    }
+    for (int n = 0; n < l->nodes; n++) {
+        rp_behind_node node = {.node = (int16_t)n, .lines = -1};
+        bool behind = false;
+        double x[3], middle[3], normal[3];
+        rp_layout_node(l, block, n, x);
+        for (int a = 0; a < 3; a++) {
+            middle[a] = x[a] + (a < l->dim ? (l->shift + 0.5) * l->h : 0.0);
+        }
+        for (int i = 0; i < k->count; i++) {
+            const rp_collider *c = &k->collider[k->list[i]];
+            const double phi = rp_collider_look(c, x, normal);
+            if (is_behind(phi, normal, l->h)) {
+                behind = true;
+                for (int a = 0; a < 3; a++) {
+                    node.out[a] += normal[a];
+                }
             }
-            const double phi = rp_collider_look(&k->collider[k->list[i]], x, normal);
-            // grains may be as wide as a cell
-            if (phi < half + (0.5 + RP_BEHIND_WAKE) * l->h && phi > -half - RP_BEHIND_DEEP * l->h) {
-                wake->cell[n / 64] |= 1ull << n % 64;
-                any = true;
+            if (phi < most + to_cell && phi > least - to_cell) {
+                const double there = rp_collider_look(c, middle, normal);
+                wake[i].cell[n / 64] |= (uint64_t)(there < most && there > least) << n % 64;
             }
         }
-        b->wakes += any;
+        if (behind) {
+            ((rp_behind_node *)b->node.data)[b->nodes++] = node;
+        }
     }
+    int kept = 0;
+    for (int i = 0; i < k->count; i++) {
+        const uint64_t *cell = wake[i].cell;
+        if ((cell[0] | cell[1] | cell[2] | cell[3]) != 0) {
+            wake[kept++] = wake[i];
+        }
+    }
+    b->wakes += kept;
     return RP_OK;
 }
 
@@ -202,14 +212,21 @@ static rp_result add_block(rp_behind *b, const look *k, const rp_grid *grid, rp_
                            int32_t *number)
 {
     const rp_node_page *at = &rp_grid_page(grid)[page];
-    rp_behind_block block = {.key = at->key, .first = b->nodes, .wake_first = b->wakes};
+    rp_behind_block block = {.key = at->key,
+                             .first = b->nodes,
+                             .wake_first = b->wakes,
+                             .near_first = b->nears,
+                             .nears = k->count};
+    *number = NOTHING;
+    if (k->count == 0) {
+        return RP_OK;
+    }
     RP_TRY(make_room(&b->block, grid, b->blocks, 1, sizeof block));
     RP_TRY(add_nodes(b, k, grid, at->block));
-    RP_TRY(add_wakes(b, k, grid, at->block));
     block.count = b->nodes - block.first;
     block.wakes = b->wakes - block.wake_first;
-    *number = NOTHING;
     if (block.count > 0 || block.wakes > 0) {
+        b->nears += k->count;
         *number = b->blocks++;
         ((rp_behind_block *)b->block.data)[*number] = block;
     }
@@ -219,8 +236,7 @@ static rp_result add_block(rp_behind *b, const look *k, const rp_grid *grid, rp_
 static rp_result find_blocks(rp_behind *b, const rp_collider *collider, int colliders,
                              const rp_grid *grid, int32_t *of)
 {
-    look k = {.collider = collider, .list = b->listed.data, .h = grid->layout.h};
-    k.dim = grid->layout.dim;
+    look k = {.collider = collider, .h = grid->layout.h, .dim = grid->layout.dim};
     bool any = false;
     for (int c = 0; c < colliders; c++) {
         any = any || collider[c].moves;
@@ -228,8 +244,11 @@ static rp_result find_blocks(rp_behind *b, const rp_collider *collider, int coll
     for (int turn = 0; turn < (any ? 2 : 1); turn++) { // first what stays
         for (rp_local p = 0; p < grid->pages; p++) {
             const rp_node_page *page = &rp_grid_page(grid)[p];
+            RP_TRY(make_room(&b->near, grid, b->nears, colliders, sizeof(uint16_t)));
+            uint16_t *list = (uint16_t *)b->near.data + b->nears;
+            k.list = list;
             const bool moves =
-                any && list_near(collider, colliders, grid, page->block, b->listed.data, &k.count);
+                any && list_near(collider, colliders, grid, page->block, list, &k.count);
             if (moves != (turn == 1)) {
                 continue;
             }
@@ -240,7 +259,7 @@ static rp_result find_blocks(rp_behind *b, const rp_collider *collider, int coll
             block_slot *slot = slot_at(b, page->key);
             if (slot->block == FREE) {
                 int32_t number;
-                list_near(collider, colliders, grid, page->block, b->listed.data, &k.count);
+                list_near(collider, colliders, grid, page->block, list, &k.count);
                 RP_TRY(add_block(b, &k, grid, p, &number));
                 *slot = (block_slot){page->key, number};
                 b->known++;
@@ -251,6 +270,7 @@ static rp_result find_blocks(rp_behind *b, const rp_collider *collider, int coll
             b->kept[0] = b->blocks;
             b->kept[1] = b->nodes;
             b->kept[2] = b->wakes;
+            b->kept[3] = b->nears;
         }
     }
     return RP_OK;
@@ -262,12 +282,11 @@ rp_result rp_behind_find(rp_behind *b, const rp_collider *collider, int collider
     b->blocks = b->kept[0];
     b->nodes = b->kept[1];
     b->wakes = b->kept[2];
+    b->nears = b->kept[3];
     if (b->colliders != colliders || b->table_size < 2 * ((size_t)b->known + (size_t)grid->pages)) {
         RP_TRY(forget_all(b, grid));
         b->colliders = colliders;
     }
-    RP_TRY(rp_buffer_reserve(&b->listed, grid->allocator, (size_t)colliders * sizeof(uint16_t) + 1,
-                             0, "colliders near a block"));
     const rp_result result = find_blocks(b, collider, colliders, grid, of);
     if (result != RP_OK) {
         b->table_size = 0; // what was promised is not there

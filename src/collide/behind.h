@@ -18,8 +18,9 @@ enum {
 
 // A node behind a wall and the ways out to two free nodes, the cheapest first.
 typedef struct rp_behind_node {
-    int16_t node; // in its block
-    int16_t lines;
+    int16_t node;  // in its block
+    int16_t lines; // -1: nobody has asked yet
+    double out[3]; // of all that it is behind of
     struct {
         int8_t way[3], k; // the free ones are k and k + 1 ways away
         float cost;
@@ -36,17 +37,17 @@ typedef struct rp_behind_block {
     uint64_t key;
     int32_t first, count;      // of its nodes
     int32_t wake_first, wakes; // of its wakes
+    int32_t near_first, nears; // of colliders that reach it
 } rp_behind_block;
 
 typedef struct rp_behind {
     rp_buffer table; // open addressing: block -> number of its rp_behind_block
     size_t table_size;
-    int32_t known; // blocks in it
-    rp_buffer block, node, wake;
-    int32_t blocks, nodes, wakes;
-    int32_t kept[3];  // of these, that stay from step to step
-    rp_buffer listed; // colliders near a block
-    int colliders;    // that all of it is for
+    int32_t known;                     // blocks in it
+    rp_buffer block, node, wake, near; // near: uint16_t, numbers of colliders
+    int32_t blocks, nodes, wakes, nears;
+    int32_t kept[4]; // of these, that stay from step to step
+    int colliders;   // that all of it is for
 } rp_behind;
 
 void rp_behind_free(rp_behind *behind, const rp_allocator *a);
@@ -54,6 +55,10 @@ void rp_behind_free(rp_behind *behind, const rp_allocator *a);
 // @param[out] of [node page] numbers of blocks, -1 where nothing is near
 rp_result rp_behind_find(rp_behind *behind, const rp_collider *collider, int colliders,
                          const rp_grid *grid, int32_t *of);
+
+// The lines of a node behind walls are worked out when somebody asks for them.
+void rp_behind_look(const rp_behind *behind, const rp_collider *collider, const rp_layout *layout,
+                    const rp_behind_block *block, const int32_t at[3], rp_behind_node *node);
 
 static inline const rp_behind_block *rp_behind_block_at(const rp_behind *b, int32_t block)
 {

@@ -163,7 +163,7 @@ static int64_t node_from(solve *s, int32_t page, const int32_t in[3])
     return there < 0 ? -1 : (int64_t)there * l->nodes + n;
 }
 
-static const rp_behind_node *behind_node(const solve *s, int64_t node)
+static rp_behind_node *behind_node(const solve *s, int64_t node)
 {
     const int32_t nodes = s->grid->layout.nodes;
     const int32_t number = s->behind[node / nodes];
@@ -171,7 +171,7 @@ static const rp_behind_node *behind_node(const solve *s, int64_t node)
         return NULL;
     }
     const rp_behind_block *block = rp_behind_block_at(&s->keep->behind, number);
-    const rp_behind_node *list = (const rp_behind_node *)s->keep->behind.node.data + block->first;
+    rp_behind_node *list = (rp_behind_node *)s->keep->behind.node.data + block->first;
     const int n = (int)(node % nodes);
     int low = 0, high = block->count; // they are in order
     while (low < high) {
@@ -226,7 +226,7 @@ static rp_result enter(solve *s, int64_t node, int32_t *number)
 
 // Make a node behind walls a slave of the two free ones in line that cost least, docs/theory.md
 // (W1), if there are any.
-static rp_result enslave(solve *s, const rp_behind_node *behind, int32_t number)
+static rp_result enslave(solve *s, rp_behind_node *behind, int32_t number)
 {
     const rp_layout *l = &s->grid->layout;
     const int64_t node = rest(s)[number].node;
@@ -234,6 +234,11 @@ static rp_result enslave(solve *s, const rp_behind_node *behind, int32_t number)
     const int32_t n = (int32_t)(node % l->nodes), page = (int32_t)(node / l->nodes);
     const int32_t at[3] = {n / (l->cells[1] * l->cells[2]), n / l->cells[2] % l->cells[1],
                            n % l->cells[2]};
+    if (behind->lines < 0) {
+        rp_behind_look(&s->keep->behind, s->collider, l,
+                       rp_behind_block_at(&s->keep->behind, s->behind[page]), s->page[page].block,
+                       behind);
+    }
     double least = INFINITY;
     int64_t best[2] = {0};
     double best_k = 0.0;
@@ -292,7 +297,7 @@ static rp_result find_slaves(solve *s)
             continue;
         }
         const rp_behind_block *block = rp_behind_block_at(b, s->behind[p]);
-        const rp_behind_node *list = (const rp_behind_node *)b->node.data + block->first;
+        rp_behind_node *list = (rp_behind_node *)b->node.data + block->first;
         for (int i = 0; i < block->count; i++) {
             const int64_t node = (int64_t)p * s->grid->layout.nodes + list[i].node;
             int32_t number;
@@ -769,7 +774,7 @@ static rp_result gather_stencil(solve *s, const double x[3], int32_t number[STEN
                 load_page(s, (int32_t)(node / l->nodes));
                 at = s->at[node];
                 if (at < 0) { // a slave without mass, or any free node
-                    const rp_behind_node *behind = behind_node(s, node);
+                    rp_behind_node *behind = behind_node(s, node);
                     if (behind == NULL && !(mass_at(s, node) > 0.0)) {
                         continue;
                     }

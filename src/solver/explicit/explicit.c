@@ -400,7 +400,6 @@ static rp_result check_surface(const rp_step *step)
     for (int i = 0; i < step->colliders && what == NULL; i++) {
         what = step->collider[i].free            ? "rigid bodies"
                : step->collider[i].morph != NULL ? "colliders that deform"
-               : step->collider[i].moves         ? "colliders that move"
                                                  : NULL;
     }
     for (rp_local p = 0; p < step->grid->pages && what == NULL; p++) {
