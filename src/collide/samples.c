@@ -11,7 +11,7 @@ static const double HIDDEN = 0.5; // a sample so deep in another collider is non
 static const double SHARE = 0.6;  // of a master's mass that its slaves may take away
 static const double LIGHT = 0.01; // of the heaviest node around a sample: lighter ones count less
 static const double HELD = 0.5;   // of its splines that must have mass for a sample to be one
-static const double ENOUGH = 1e-3;
+static const double ENOUGH = 1e-3, ENOUGH_OF_ONE = 0.02;
 static const double FLAT = 1e-6; // [cells]
 enum { FINE = 2, COARSE_PLACE = FINE * FINE * FINE, STENCIL_MOST = 64 };
 
@@ -964,23 +964,25 @@ static double settle_sample(const solve *s, sample *q)
     return dot(more, more) / (q->mass * q->mass);
 }
 
-// Projected Gauss-Seidel, docs/theory.md (W4), there and back in turn. It ends when no sample's
-// velocity changes by more than a small part of what walls change in the mean.
+// Projected Gauss-Seidel, docs/theory.md (W4), there and back in turn. It ends when velocities of
+// samples change by no more than a small part of what walls change, in the mean and each.
 static void sweep_all(const solve *s, rp_sample_report *report)
 {
     *report = (rp_sample_report){.settled = s->samples == 0};
     while (!report->settled && report->sweeps < RP_SAMPLE_SWEEPS) {
-        double fastest2 = 0.0, sum = 0.0, mass = 0.0;
+        double fastest2 = 0.0, change = 0.0, all = 0.0, mass = 0.0;
         for (int32_t i = 0; i < s->samples; i++) {
             sample *q = &samples(s)[report->sweeps % 2 == 0 ? i : s->samples - 1 - i];
-            fastest2 = fmax(fastest2, settle_sample(s, q));
-            sum += dot(q->impulse, q->impulse) / q->mass;
+            const double changed2 = settle_sample(s, q);
+            fastest2 = fmax(fastest2, changed2);
+            change += changed2 * q->mass;
+            all += dot(q->impulse, q->impulse) / q->mass;
             mass += q->mass;
         }
-        const double mean2 = sum / mass;
         report->sweeps++;
-        report->settled = fastest2 <= ENOUGH * ENOUGH * mean2;
-        report->unsettled = mean2 > 0.0 ? sqrt(fastest2 / mean2) : 0.0;
+        report->settled = change <= ENOUGH * ENOUGH * all &&
+                          fastest2 * mass <= ENOUGH_OF_ONE * ENOUGH_OF_ONE * all;
+        report->unsettled = all > 0.0 ? sqrt(change / all) : 0.0;
     }
 }
 

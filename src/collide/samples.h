@@ -12,7 +12,7 @@
 #include "collide/behind.h"
 #include "collide/body.h"
 
-enum { RP_SAMPLE_SWEEPS = 60 }; // at most
+enum { RP_SAMPLE_SWEEPS = 40 }; // at most
 
 // A sample that was awake in the last step: its impulse is where the next step starts. State.
 typedef struct rp_warm {
@@ -40,8 +40,7 @@ void rp_samples_free(rp_samples *samples, const rp_allocator *a);
 
 typedef struct rp_sample_report {
     int sweeps;
-    double unsettled; // what the last sweep changed of the fastest sample's velocity, of what walls
-                      // change in the mean
+    double unsettled; // what the last sweep changed of velocities, of what walls change, r.m.s.
     bool settled;
 } rp_sample_report;
 

@@ -26,8 +26,9 @@ static const rp_property option[] = {
      .otherwise = "\"nodes\"",
      .sentence = "Where colliders act: at the nodes that they hold, or by impulses at places of "
                  "their surface, finer than a cell. The latter presses and rubs alike wherever a "
-                 "wall lies in its cell and however it is turned; it is for colliders that stand "
-                 "still.",
+                 "wall lies in its cell and however it is turned, and costs more; not with rigid "
+                 "bodies, bodies that touch each other, colliders that deform, several ranks or "
+                 "an account of energy.",
      .offset = offsetof(options, contact_at)},
 };
 
@@ -349,14 +350,15 @@ static void tell_unsettled(explicit_state *s, const rp_step *step, const rp_samp
 {
     step->stats->extra[WALL_SWEEPS] = report->sweeps;
     step->stats->extra[WALL_UNSETTLED] = report->unsettled;
-    static const double much = 0.25;
+    static const double much = 0.05;
     if (!report->settled && report->unsettled > fmax(much, 2.0 * s->told)) {
         s->told = report->unsettled;
-        rp_log(RP_LOG_WARNING,
-               "frame %lld, step %lld: after %d sweeps the velocity at the surface of a collider "
-               "still changes by %.2g of what colliders change in the mean",
-               (long long)step->time.frame + 1, (long long)step->time.step, report->sweeps,
-               report->unsettled);
+        rp_log(
+            RP_LOG_WARNING,
+            "frame %lld, step %lld: after %d sweeps velocities at the surface of colliders still "
+            "change by %.2g of what colliders change",
+            (long long)step->time.frame + 1, (long long)step->time.step, report->sweeps,
+            report->unsettled);
     }
 }
 
