@@ -15,8 +15,8 @@ static const option bench_options[] = {
     {.name = "--render", .help = "only how long pictures take"},
     {.name = "--method",
      .value = "M",
-     .help = "only this method: nonsmooth",
-     .words = "nonsmooth"},
+     .help = "only this method: nonsmooth, or sph (with --particles N, 1000000)",
+     .words = "nonsmooth sph"},
     {.name = "--json", .help = "print limits and results as JSON"},
     {.name = "--csv", .value = "FILE", .help = "append results to a file", .words = "FILE"},
     {.name = "--particles", .value = "N", .help = "one case with about this many particles"},
@@ -355,14 +355,19 @@ static int bench_main(const args *a)
         return EXIT_DONE;
     }
     const char *method = args_value(a, "--method");
-    if (method != NULL && strcmp(method, "nonsmooth") != 0) {
-        return say_usage("--method: want nonsmooth, got %s", method);
+    bool wrong = false;
+    if (method != NULL && strcmp(method, "nonsmooth") != 0 && strcmp(method, "sph") != 0) {
+        return say_usage("--method: want nonsmooth or sph, got %s", method);
     }
     if (method != NULL) {
-        const rp_result result = bench_nonsmooth();
+        const double particles = args_number(a, "--particles", 1000.0, 1e8, 1e6, &wrong);
+        if (wrong) {
+            return EXIT_USAGE;
+        }
+        const rp_result result =
+            strcmp(method, "sph") == 0 ? bench_sph(particles) : bench_nonsmooth();
         return result != RP_OK ? say_error(result, true) : EXIT_DONE;
     }
-    bool wrong = false;
     plan p = {.count = 0};
     const int repeats = (int)args_integer(a, "--repeat", 1, 1000, 5, &wrong);
     const bool one = args_has(a, "--particles") || args_has(a, "--order") ||

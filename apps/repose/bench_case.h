@@ -56,6 +56,8 @@ typedef struct bench_result {
 void bench_render(void);
 // Rigid grains beside sand6: printed.
 rp_result bench_nonsmooth(void);
+// Granular SPH: printed.
+rp_result bench_sph(double particles);
 
 // Of what the cores could have done in the time that they gave us: what others took is no fault of
 // the step.

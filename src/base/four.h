@@ -20,6 +20,27 @@ RP_INLINE unsigned vbitmask(ivec m)
 #endif
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// Where packed lanes come from: the numbers of the bits of a mask, lowest first, a byte each.
+#define BIT_(m, i)                                                                                 \
+    ((uint64_t)((m) >> (i)&1 ? (i) : 0) << 8 * __builtin_popcount((m) & ((1u << (i)) - 1)))
+#define ORDER_(m)                                                                                  \
+    (BIT_(m, 0) | BIT_(m, 1) | BIT_(m, 2) | BIT_(m, 3) | BIT_(m, 4) | BIT_(m, 5) | BIT_(m, 6) |    \
+     BIT_(m, 7))
+#define ORDERS_4(m)  ORDER_(m), ORDER_((m) + 1), ORDER_((m) + 2), ORDER_((m) + 3)
+#define ORDERS_16(m) ORDERS_4(m), ORDERS_4((m) + 4), ORDERS_4((m) + 8), ORDERS_4((m) + 12)
+#define ORDERS_64(m) ORDERS_16(m), ORDERS_16((m) + 16), ORDERS_16((m) + 32), ORDERS_16((m) + 48)
+static const uint64_t pack_order[256] = {ORDERS_64(0u), ORDERS_64(64u), ORDERS_64(128u),
+                                         ORDERS_64(192u)};
+#if RP_REAL_BITS == 64
+static const uint8_t lane_pairs[16] = {0x00, 0x03, 0x0c, 0x0f, 0x30, 0x33, 0x3c, 0x3f,
+                                       0xc0, 0xc3, 0xcc, 0xcf, 0xf0, 0xf3, 0xfc, 0xff};
+#define PACK_MASK(bits) lane_pairs[bits]
+#else
+#define PACK_MASK(bits) bits
+#endif
+#endif
+
 // The lanes whose bits are set, one after the other; what is written past them is of no use, and
 // may be up to a whole vec.
 RP_INLINE void vpack(real *to, vec a, unsigned bits)
@@ -28,6 +49,11 @@ RP_INLINE void vpack(real *to, vec a, unsigned bits)
     vstore(to, (vec)_mm512_maskz_compress_ps((__mmask16)bits, (__m512)a));
 #elif defined(__AVX512F__)
     vstore(to, (vec)_mm512_maskz_compress_pd((__mmask8)bits, (__m512d)a));
+#elif defined(__AVX2__)
+    // lanes are moved as pairs of 32 bits in double precision
+    const __m128i low = _mm_cvtsi64_si128((long long)pack_order[PACK_MASK(bits)]);
+    const __m256 packed = _mm256_permutevar8x32_ps((__m256)a, _mm256_cvtepu8_epi32(low));
+    vstore(to, (vec)packed);
 #else
     real lane[LANES];
     vstore(lane, a);
