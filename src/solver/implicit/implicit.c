@@ -205,16 +205,35 @@ static double missing_size(const work *w, const double *missing)
     return size_of(w, w->right);
 }
 
-// Begin with velocities of a node page: as they were, with a share of what pushes from outside.
+// Begin with velocities as they were, with a share of what pushes from outside. @return whether the
+// balance is one there
 static bool begin_with(work *w, double share)
 {
     rp_system *s = &w->system;
     for (int64_t k = 0; k < s->length; k++) {
         w->v[k] = s->before[k] + share * s->dt * s->push[k];
     }
-    rp_holds_begin(&w->holds, s, w->v);
     rp_holds_set(&w->holds, s, w->v);
-    return rp_system_residual(s, w->v, w->missing) > LEAST_DET;
+    const bool known = rp_system_residual(s, w->v, w->missing) > LEAST_DET;
+    w->size = known ? missing_size(w, w->missing) : INFINITY;
+    return known;
+}
+
+// What rests begins as it was, what falls begins with the push: by where less is missing. Contact
+// begins with what the push would break.
+static bool begin(work *w)
+{
+    rp_system *s = &w->system;
+    for (int64_t k = 0; k < s->length; k++) {
+        w->v[k] = s->before[k] + s->dt * s->push[k];
+    }
+    rp_holds_begin(&w->holds, s, w->v);
+    const bool rests = begin_with(w, 0.0);
+    const double size = w->size;
+    if (rests && size <= 0.5 * w->scale) {
+        return true;
+    }
+    return (begin_with(w, 1.0) && w->size <= size) || begin_with(w, 0.0);
 }
 
 // Contact, by the velocities there are. @return whether what is missing is known
@@ -258,21 +277,15 @@ static bool go(work *w)
     return false;
 }
 
-// What counts as one: what is pushed from outside; where nothing pushes, what is missing at first.
-static double find_scale(work *w)
+// What counts as one: what is pushed from outside in the step, held or not.
+static double find_scale(const work *w)
 {
-    rp_system *s = &w->system;
-    for (int64_t k = 0; k < s->length; k++) {
-        w->u[k] = s->dt * s->push[k];
-    }
-    // of all, held or not
-    double sum = 0.0;
+    const rp_system *s = &w->system;
     const size_t dim = (size_t)s->step->grid->layout.dim;
     for (size_t k = 0; k < (size_t)s->length; k++) {
-        w->u[k] *= s->root[k / dim];
+        w->u[k] = s->dt * s->push[k] * s->root[k / dim];
     }
-    sum = size_of(w, w->u);
-    return sum > 0.0 ? sum : missing_size(w, w->missing);
+    return size_of(w, w->u);
 }
 
 // Rounding of velocities and strains is worth so much of a balance.
@@ -303,10 +316,11 @@ static rp_result newton(work *w, implicit_state *state, bool *solved)
     w->newton = w->krylov = 0;
     w->size = INFINITY;
     w->reason = "particles would be turned inside out";
-    if (!begin_with(w, 1.0) && !begin_with(w, 0.0)) {
+    w->scale = find_scale(w);
+    if (!begin(w)) {
         return RP_OK;
     }
-    w->scale = find_scale(w);
+    w->scale = w->scale > 0.0 ? w->scale : w->size;
     const double enough = fmax(o->tolerance * w->scale, find_floor(w));
     for (int looks = 0;;) {
         bool changed = false;
