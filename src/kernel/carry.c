@@ -45,6 +45,13 @@ static carry_map map_of(const rp_carry *what, const rp_grid *grid)
     return map;
 }
 
+// Vectors by gradients, in a channel of quads: what methods do most.
+static bool are_quads(const carry_map *map, const rp_carry *what, const rp_grid *grid)
+{
+    return map->numbers == DIM && map->functions == DIM && what->first == 0 &&
+           grid->channel[what->channel].comps == RP_QUAD;
+}
+
 // Sixteen particles: weights and slopes along each axis, base nodes, and what multiplies them.
 typedef struct carry_tile {
     _Alignas(64) real w[DIM][WIDTH][RP_LANES], d[DIM][WIDTH][RP_LANES]; // d in 1 / m
@@ -155,9 +162,40 @@ RP_INLINE void scatter_rows(const carrier *c, int numbers, int functions, int st
     }
 }
 
-static void scatter_one(const carrier *c, int numbers, int functions, int stride, real *arena)
+// The numbers of a node that is a quad, at once.
+typedef real quad __attribute__((vector_size(RP_QUAD * sizeof(real)), aligned(sizeof(real))));
+
+// A vector by its gradients: a node's numbers side by side. Along a row only the weights change, or
+// only the slopes.
+RP_INLINE void scatter_quads(const carrier *c, real *arena)
 {
-    if (functions == 1 && numbers == 1) {
+    quad a[DIM];
+    for (int f = 0; f < DIM; f++) {
+        a[f] = (quad){c->a[0][f], c->a[1][f], DIM == 3 ? c->a[DIM - 1][f] : 0, 0};
+    }
+    for (int i = 0; i < WIDTH; i++) {
+        for (int j = 0; j < DEEP; j++) {
+            quad *node = (quad *)(arena + (c->at + (i * ARENA_Y + j) * ARENA_Z) * RP_QUAD);
+            real outer[DIM];
+            outer_of(c, i, j, DIM, outer);
+            quad by_weight = a[0] * outer[0];
+            if (DIM == 3) {
+                by_weight += a[1] * outer[1];
+            }
+            const quad by_slope = a[ROW] * outer[ROW];
+            for (int n = 0; n < WIDTH; n++) {
+                node[n] += by_weight * c->w[ROW][n] + by_slope * c->d[ROW][n];
+            }
+        }
+    }
+}
+
+static void scatter_one(const carrier *c, bool quads, int numbers, int functions, int stride,
+                        real *arena)
+{
+    if (quads) {
+        scatter_quads(c, arena);
+    } else if (functions == 1 && numbers == 1) {
         scatter_rows(c, 1, 1, stride, arena);
     } else if (functions == 1 && numbers == DIM) {
         scatter_rows(c, DIM, 1, stride, arena);
@@ -176,6 +214,7 @@ void RP_VARIANT(scatter)(const rp_transfer_job *job, const rp_carry *what, rp_lo
     const rp_page *page = &rp_set_page(job->set)[p];
     const carry_map map = map_of(what, grid);
     const int stride = grid->channel[what->channel].comps;
+    const bool quads = are_quads(&map, what, grid);
     RP_ASSERT(grid->scatters[job->set_index] >> what->channel & 1);
     real *arena = what->add ? rp_grid_arena(grid, job->set_index, page, what->channel)
                             : clear_arena(job, page, what->channel);
@@ -210,13 +249,13 @@ void RP_VARIANT(scatter)(const rp_transfer_job *job, const rp_carry *what, rp_lo
                         c < 0 ? 0 : t.factor[l] * (from != NULL ? from[c * RP_LANES + l] : 1);
                 }
             }
-            scatter_one(&one, map.numbers, map.functions, stride, arena + what->first);
+            scatter_one(&one, quads, map.numbers, map.functions, stride, arena + what->first);
         }
     }
 }
 
-// The nodes around a page, `numbers` of each from `first` on.
-static void load_numbers(const rp_grid *grid, const rp_carry *what, int numbers,
+// The nodes around a page, `numbers` of each from `first` on, `width` apart.
+static void load_numbers(const rp_grid *grid, const rp_carry *what, int numbers, int width,
                          const rp_page *page, real *out)
 {
     const int stride = grid->channel[what->channel].comps;
@@ -231,8 +270,12 @@ static void load_numbers(const rp_grid *grid, const rp_carry *what, int numbers,
         FOR_OVERLAP(o, x, y)
         {
             const real *from = node + overlap_in_block(&o, x, y) * stride + what->first;
-            real *to = out + overlap_in_arena(&o, x, y) * numbers;
-            for (int z = o.lo[ROW]; z < o.hi[ROW]; z++, from += stride, to += numbers) {
+            real *to = out + overlap_in_arena(&o, x, y) * width;
+            if (width == stride) { // as they are, what is beside them, too
+                memcpy(to, from, sizeof(real) * (size_t)((o.hi[ROW] - o.lo[ROW]) * width));
+                continue;
+            }
+            for (int z = o.lo[ROW]; z < o.hi[ROW]; z++, from += stride, to += width) {
                 memcpy(to, from, sizeof(real) * (size_t)numbers);
             }
         }
@@ -263,9 +306,38 @@ RP_INLINE void gather_rows(carrier *c, int numbers, int functions, real *arena)
     }
 }
 
-static void gather_one(carrier *c, int numbers, int functions, real *arena)
+RP_INLINE void gather_quads(carrier *c, const real *arena)
 {
-    if (functions == 1 && numbers == 1) {
+    quad sum[DIM];
+    memset(sum, 0, sizeof sum);
+    for (int i = 0; i < WIDTH; i++) {
+        for (int j = 0; j < DEEP; j++) {
+            const quad *node =
+                (const quad *)(arena + (c->at + (i * ARENA_Y + j) * ARENA_Z) * RP_QUAD);
+            real outer[DIM];
+            outer_of(c, i, j, DIM, outer);
+            quad by_weight = node[0] * c->w[ROW][0], by_slope = node[0] * c->d[ROW][0];
+            for (int n = 1; n < WIDTH; n++) {
+                by_weight += node[n] * c->w[ROW][n];
+                by_slope += node[n] * c->d[ROW][n];
+            }
+            for (int f = 0; f < DIM; f++) {
+                sum[f] += (f == ROW ? by_slope : by_weight) * outer[f];
+            }
+        }
+    }
+    for (int k = 0; k < DIM; k++) {
+        for (int f = 0; f < DIM; f++) {
+            c->a[k][f] = sum[f][k];
+        }
+    }
+}
+
+static void gather_one(carrier *c, bool quads, int numbers, int functions, real *arena)
+{
+    if (quads) {
+        gather_quads(c, arena);
+    } else if (functions == 1 && numbers == 1) {
         gather_rows(c, 1, 1, arena);
     } else if (functions == 1 && numbers == DIM) {
         gather_rows(c, DIM, 1, arena);
@@ -284,7 +356,8 @@ void RP_VARIANT(gather)(const rp_transfer_job *job, const rp_carry *what, rp_loc
     const carry_map map = map_of(what, job->grid);
     RP_ASSERT(what->lanes.data != NULL);
     real arena[ARENA_NODES * MOST];
-    load_numbers(job->grid, what, map.numbers, page, arena);
+    const bool quads = are_quads(&map, what, job->grid);
+    load_numbers(job->grid, what, map.numbers, quads ? RP_QUAD : map.numbers, page, arena);
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
@@ -294,7 +367,7 @@ void RP_VARIANT(gather)(const rp_transfer_job *job, const rp_carry *what, rp_loc
         memset(to, 0, sizeof(real) * RP_LANES * (size_t)map.comps);
         for (int l = 0; l < lanes; l++) {
             carrier one = carrier_of(&t, l);
-            gather_one(&one, map.numbers, map.functions, arena);
+            gather_one(&one, quads, map.numbers, map.functions, arena);
             for (int k = 0; k < map.numbers; k++) {
                 for (int f = 0; f < map.functions; f++) {
                     if (map.place[k][f] >= 0) {

@@ -100,7 +100,7 @@ static void implicit_needs(const rp_world_def *def, rp_needs *needs)
     if (rp_transfer_keeps(def->transfer)) {
         needs->channel[RP_CH_IMPULSE] = (rp_channel){"impulse", RP_QUAD, RP_FROM_ALL_WITH_MASS};
     }
-    needs->channel[RP_CH_BALANCE] = (rp_channel){"balance", def->dimension, RP_FROM_ALL_WITH_MASS};
+    needs->channel[RP_CH_BALANCE] = (rp_channel){"balance", RP_QUAD, RP_FROM_ALL_WITH_MASS};
 }
 
 // docs/theory.md (30) and (31): particles must not pass by each other unseen, and gradients must

@@ -99,12 +99,12 @@ static void NAME(spread)(const rp_system *s, int channel, const double *x, rp_lo
 {
     const rp_grid *grid = s->step->grid;
     const uint32_t *number = rp_nodes_numbers(s->numbers, grid, p);
-    const int dim = grid->layout.dim, comps = grid->channel[channel].comps;
+    const int dim = grid->layout.dim;
     REAL *node = rp_grid_nodes(grid, channel, p);
     for (int n = 0; n < grid->layout.nodes; n++) {
         for (int a = 0; a < dim; a++) {
             const bool none = number[n] == RP_NO_NUMBER;
-            node[n * comps + a] = none ? 0 : (REAL)x[(size_t)number[n] * (size_t)dim + (size_t)a];
+            node[n * RP_QUAD + a] = none ? 0 : (REAL)x[(size_t)number[n] * (size_t)dim + (size_t)a];
         }
     }
 }
@@ -118,7 +118,7 @@ static void NAME(collect)(const rp_system *s, double *x, rp_local p)
     const REAL *node = rp_grid_nodes(grid, RP_CH_BALANCE, p);
     for (int n = 0; n < grid->layout.nodes; n++) {
         for (int a = 0; a < dim && number[n] != RP_NO_NUMBER; a++) {
-            x[(size_t)number[n] * (size_t)dim + (size_t)a] += (double)node[n * dim + a];
+            x[(size_t)number[n] * (size_t)dim + (size_t)a] += (double)node[n * RP_QUAD + a];
         }
     }
 }

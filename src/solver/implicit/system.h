@@ -10,7 +10,7 @@
 #include "model/linear_law.h"
 #include "solver/solver.h"
 
-enum { RP_CH_BALANCE = RP_CH_OWN }; // what products scatter into and gather from, `dim` numbers
+enum { RP_CH_BALANCE = RP_CH_OWN }; // quads that products scatter into and gather from
 
 // Nodes of a page among the numbered ones.
 typedef struct rp_system_page {
@@ -46,5 +46,5 @@ double rp_system_residual(rp_system *system, const double *v, double *out);
 // Its change for a change u of the velocities, where the last residual was taken.
 void rp_system_product(rp_system *system, const double *u, double *out);
 
-// From a vector to the first numbers of the nodes of a channel, 0 where nodes have no number.
+// From a vector to the first numbers of the nodes of a channel of quads, 0 where nodes have none.
 void rp_system_spread(const rp_system *system, int channel, const double *x);
