@@ -868,7 +868,7 @@ static const scene_word fixed_words[] = {
 
 // Words that come from other lists: materials from the properties of their kinds, and the options
 // of methods as tables in `scene`. Made once, when somebody first asks.
-enum { WORDS_MOST = 80, KEYS_MOST = 512, FORMS_MOST = 32, PROPERTIES_MOST = 16 };
+enum { WORDS_MOST = 80, KEYS_MOST = 512, FORMS_MOST = 32, PROPERTIES_MOST = 32 };
 
 static scene_word words[WORDS_MOST];
 static scene_key keys[KEYS_MOST];
