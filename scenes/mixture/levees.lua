@@ -1,7 +1,8 @@
--- Four levees hold back the same water. Sand that lets water through fails at its foot, where water comes out; sand that is
--- tight keeps dry longer; damp sand keeps its slope until water has taken its cohesion.
+-- Four levees hold back the same water: of open or tight sand, dry or damp.
+-- Open sand fails at its foot, where water comes out; tight sand keeps dry longer; damp sand keeps its slope until water has taken its cohesion.
 -- After the levees of Pradhana Tampubolon and others (2017).
-local dx = param("dx", 0.025, "m")
+local size = param("size", {"quick", "paper"}, "paper: cells of half the width")
+local dx = param("dx", size == "paper" and 0.0125 or 0.025, "m")
 local tight, open = param("tight", 0.02, "m/s"), param("open", 0.2, "m/s")
 local damp = param("cohesion", 300, "Pa, of the damp ones")
 
