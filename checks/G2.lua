@@ -1,23 +1,22 @@
 check {
     id = "V-G2",
     title = "An endless slope begins to flow",
-    setup = "A periodic layer, 8 cells long and 16 deep (0.1 m), on a rough base, friction 0.5; gravity is tilted. Acceleration of the mean velocity at 27 to 31 degrees; then a slow tilt with steps of 10 microseconds, a nineteenth of the default, with which the layer creeps: see the note. The same with `flow = \"resting\"`: at 24 degrees, 16 and 32 cells deep, not settled and after 0.3 s at 30 degrees; and its acceleration.",
+    setup = "A periodic layer, 8 cells long and 16 deep (0.1 m), on a rough base, friction 0.5; gravity is tilted. Acceleration of the mean velocity at 27 to 31 degrees; then a slow tilt with steps of 10 microseconds, a nineteenth of the default, with which the layer creeps: see the note.",
     source = "[A] flow with constant volume and coaxial stress: a = 0 at atan 0.5 = 26.57 degrees; at rest up to asin 0.5 = 30 degrees",
-    cost = "quick", minutes = 0.8,
+    cost = "quick", minutes = 0.4,
 }
 local fit = shared "fit"
 local scene = [[
 local angle, rate = param("angle", 27, "degrees"), param("rate", 0, "degrees/s")
-local kick, cells = param("kick", 0, "s at 30 degrees"), param("cells", 16, "in the depth")
 scene {
-    dimension = 2, dx = 0.1 / cells, fps = 20, frames = param("frames", 60), settle = param("settle", 0, "s"), dt_max = param("dt", 1, "s"),
+    dimension = 2, dx = 0.00625, fps = 20, frames = param("frames", 60), settle = param("settle", 0, "s"), dt_max = param("dt", 1, "s"),
     gravity = function(t)
-        local a = math.rad(t < kick and 30 or angle + rate * t)
+        local a = math.rad(angle + rate * t)
         return 9.81 * math.sin(a), -9.81 * math.cos(a)
     end,
 }
 domain { min = {0, 0}, max = {0.05, 1}, periodic = {true, false} }
-particles { material = material.sand { density = 1500, friction_coefficient = param("mu", 0.5), flow = param("flow", "paper") }, sampling = "lattice", jitter = 0,
+particles { material = material.sand { density = 1500, friction_coefficient = param("mu", 0.5) }, sampling = "lattice", jitter = 0,
             shape = box { min = {0, 0}, max = {0.05, 0.1} } }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "sticky" }
 ]]
@@ -51,38 +50,6 @@ for k = 2, rest.rows do
 end
 expect { what = "largest mean velocity at 24 degrees", value = 1000 * most, band = { 0, 2 }, unit = "mm/s", source = "[R] oscillates below 2 mm/s" }
 expect { what = "way in 5 s at 24 degrees, in cells", value = math.abs(rest.x_m[rest.rows] - rest.x_m[2]) / 0.00625, band = { 0, 0.1 }, source = "[A] no net motion; 0.1 h allowed" }
--- the law that swells as it slides
-for _, cells in ipairs { 16, 32 } do
-    for _, kick in ipairs { 0, 0.3 } do
-        local name = cells .. (kick > 0 and " cells after a kick" or " cells, not settled")
-        local speed = {}
-        for _, law in ipairs { "resting", "paper" } do
-            local c = flow({ angle = 24, cells = cells, kick = kick, flow = law, frames = 80 }, name .. ", " .. law)
-            speed[law] = 0
-            for k = 1, c.rows do
-                if c.time_s[k] >= 3 then
-                    speed[law] = math.max(speed[law], 1000 * math.abs(c.vx_m_s[k]))
-                end
-            end
-        end
-        expect { what = "largest mean velocity at 24 degrees after 3 s with resting flow, " .. name, value = speed.resting, band = { 0, 2 }, unit = "mm/s",
-                 source = "[A] no net motion below 26.57 degrees; [R] 2 mm/s" }
-        note(string.format("With the paper's law: %.1f mm/s (%s).", speed.paper, name))
-    end
-end
-local both = {}
-for i, law in ipairs { "paper", "resting" } do
-    local c = flow({ angle = 30, flow = law }, "30 degrees, " .. law)
-    local t, v = {}, {}
-    for k = 1, c.rows do
-        if c.time_s[k] >= 1 then
-            t[#t + 1], v[#v + 1] = c.time_s[k], c.vx_m_s[k]
-        end
-    end
-    local _, b = fit.line(t, v)
-    both[i] = b
-end
-expect { what = "acceleration at 30 degrees with resting flow over that of the paper's law", value = both[2] / both[1], want = 1, absolute = 0.01, source = "wanted: flow is not slowed" }
 -- A slow tilt from rest. Steps are short here: with the longest stable ones creep below the angle of flow is fast enough to be taken for it.
 local below = 0.002 -- what counts as no motion above
 local function tilt(dt, name)
