@@ -1,10 +1,10 @@
 check {
     id = "V-G2r",
     title = "An endless slope of sand that rests",
-    setup = "The layer of V-G2 with `flow = \"resting\"`, 8 cells long, 16 and 32 deep, with the default step: at 24 degrees, not settled and after 0.3 s at 30 degrees; its acceleration at 30 degrees beside that of the paper's law.",
+    setup = "The layer of V-G2 with `flow = \"resting\"`, 0.05 m long, 16 and 32 cells deep, with the default step: at 24 degrees, not settled and after 0.3 s at 30 degrees; its acceleration at 30 degrees beside that of the paper's law.",
     source = "[A] at rest below atan 0.5 = 26.57 degrees; at constant volume in steady flow",
     cost = "quick", minutes = 0.7,
-    why = "At 30 degrees the slope gains speed 1.6 % faster than with the paper's law, and between 0.5 % slower and 3 % faster over other times of the run; both gain less than theory wants.",
+    why = "Half as long, 32 cells still move at 3.9 mm/s 3 s after the kick. At 30 degrees the slope gains speed 1.6 % faster than with the paper's law, and between 0.5 % slower and 3 % faster over other times of the run; both gain less than theory wants.",
 }
 local fit = shared "fit"
 local scene = [[
@@ -16,9 +16,9 @@ scene {
         return 9.81 * math.sin(a), -9.81 * math.cos(a)
     end,
 }
-domain { min = {0, 0}, max = {0.8 / cells, 1}, periodic = {true, false} }
+domain { min = {0, 0}, max = {0.05, 1}, periodic = {true, false} }
 particles { material = material.sand { density = 1500, friction_coefficient = 0.5, flow = param("flow", "paper") }, sampling = "lattice", jitter = 0,
-            shape = box { min = {0, 0}, max = {0.8 / cells, 0.1} } }
+            shape = box { min = {0, 0}, max = {0.05, 0.1} } }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "sticky" }
 ]]
 local function flow(set, name)

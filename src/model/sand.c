@@ -45,11 +45,12 @@ RP_INLINE vec cone_slope(const rp_law_tile *tile, int lane, ivec hardens, vec q)
     return vselect(hardens, slope, fixed);
 }
 
-// No more volume is given back than the density that the grid sees can explain, theory (26).
-RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, vec gain)
+// No more volume is given back than the density that the grid sees can explain, theory (26). Below
+// the doubt that is never so, which saves a logarithm where sand that slides owes a little.
+RP_INLINE vec capped_gain(const rp_law_tile *tile, int lane, ivec rests, vec gain)
 {
     const vec zero = vset(R(0.0));
-    const ivec positive = vlt(zero, gain);
+    const ivec positive = vlt(vselect(rests, vset(DOUBT), zero), gain);
     if (!vany(positive)) {
         return gain;
     }
@@ -216,7 +217,7 @@ RP_INLINE void return_mapping(const rp_law_tile *tile, int lane, linear_follow *
             const vec slid = vfma(eta - lasting, plastic, owed);
             gained = vselect(rests, slid + vselect(corrects, gained, nothing), gained);
         }
-        gained = capped_gain(tile, lane, gained);
+        gained = capped_gain(tile, lane, rests, gained);
         vstore(gain_column + lane, vselect(corrects | rests, gained, old_gain));
     }
 
