@@ -221,6 +221,27 @@ static rp_result measure_bodies(measuring *m, rp_measured *out)
     return result;
 }
 
+static rp_result measure_pieces(measuring *m, rp_measured *out)
+{
+    const rp_swarm *c = &m->now;
+    const int bodies = rp_reader_fields(m->reader);
+    const double away = number(m, "away") > 0.0 ? number(m, "away") : c->info.dx;
+    rp_fit *fit = malloc(((size_t)bodies + 1) * sizeof *fit);
+    if (fit == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: poses of bodies");
+    }
+    rp_result result = rp_swarm_fit(c, &m->then, m->places, bodies, away, fit);
+    for (int b = 0; b < bodies && result == RP_OK; b++) {
+        const rp_fit *f = &fit[b];
+        if (f->particles > 0) {
+            result = PUT(b, f->shift[0], f->shift[1], f->shift[2], f->q[0], f->q[1], f->q[2],
+                         f->q[3], f->misfit, (double)f->particles, (double)f->debris);
+        }
+    }
+    free(fit);
+    return result;
+}
+
 static rp_result measure_center(measuring *m, rp_measured *out)
 {
     const rp_swarm *c = &m->now;
@@ -643,6 +664,19 @@ static const measurement measurements[] = {
      .frame = measure_bodies,
      .want = RP_READ_VELOCITY | RP_READ_MASS | RP_READ_GROUP,
      .argument = {SPECIES}},
+    {.name = "pieces",
+     .sentence =
+         "How each body of particles went as a whole since an earlier frame, those that are "
+         "broken pieces among them: what was at x then is at q x q* + (x_m, y_m, z_m) now, "
+         "but for `misfit_m`, a root mean square. `debris` of its `particles` are farther "
+         "away than that; they have no say. `bodies` in run.json has the names.",
+     .columns = "body x_m y_m z_m qx qy qz qw misfit_m particles debris",
+     .frame = measure_pieces,
+     .want = RP_READ_MASS | RP_READ_ID | RP_READ_GROUP,
+     .since = "since",
+     .argument = {{"since", "0", "a frame", NULL, 0.0, 1e9},
+                  {"away", "0", "what is so far off has left its piece [m]; 0: a cell", NULL, 0.0,
+                   MOST}}},
     {.name = "runout",
      .sentence = "How far particles are: quantiles, and the extremes of all. `high_m` is the place "
                  "that the share `quantile` does not exceed, `low_m` that of one minus the share.",

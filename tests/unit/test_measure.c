@@ -35,6 +35,54 @@ static void make_cone(double R, double H, double h, int64_t count, rp_swarm *out
     }
 }
 
+// Two bodies that turned and went, each by itself; of the one every tenth particle flew off.
+// Catches a turn the wrong way round, a shift before the turn, debris that drags its body along.
+static void pieces_are_found_where_they_went(void)
+{
+    static const double axis[2][3] = {{0.6, 0.0, 0.8}, {0.0, 1.0, 0.0}}, angle[] = {2.5, -0.7};
+    uint64_t state = 5;
+    rp_swarm now, then;
+    int64_t places[400];
+    rp_fit fit[3];
+    CHECK_OK(rp_swarm_make(400, WANT, &then));
+    CHECK_OK(rp_swarm_make(400, WANT | RP_READ_GROUP, &now));
+    for (int i = 0; i < 400; i++) {
+        const int b = i % 2, to = (i * 7) % 400;
+        const double *n = axis[b], c = cos(angle[b]), s = sin(angle[b]);
+        double x[3], along = 0.0;
+        for (int a = 0; a < 3; a++) {
+            x[a] = test_uniform(&state) + (double)(3 * b);
+            along += n[a] * x[a];
+        }
+        for (int a = 0; a < 3; a++) { // Rodrigues' formula
+            const int d = (a + 1) % 3, e = (a + 2) % 3;
+            now.x[to][a] =
+                c * x[a] + (1.0 - c) * along * n[a] + s * (n[d] * x[e] - n[e] * x[d]) + 1.0 + a;
+        }
+        memcpy(then.x[i], x, sizeof x);
+        now.x[to][0] += i % 20 == 0 ? 5.0 : 0.0;
+        now.mass[to] = 1.0 + i % 3;
+        now.batch.field[to] = (uint16_t)(1 + b);
+        places[to] = i;
+    }
+    CHECK_OK(rp_swarm_fit(&now, &then, places, 3, 0.05, fit));
+    CHECK_EQUAL(fit[0].particles, 0);
+    for (int b = 0; b < 2; b++) {
+        check_context("body %d", b + 1);
+        CHECK_EQUAL(fit[b + 1].particles, 200);
+        CHECK_EQUAL(fit[b + 1].debris, b == 0 ? 20 : 0);
+        CHECK_NEAR(fit[b + 1].misfit, 0.0, 1e-12);
+        const double sign = cos(0.5 * angle[b]) < 0.0 ? -1.0 : 1.0;
+        CHECK_NEAR(fit[b + 1].q[3], sign * cos(0.5 * angle[b]), 1e-12);
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(fit[b + 1].q[a], sign * sin(0.5 * angle[b]) * axis[b][a], 1e-12);
+            CHECK_NEAR(fit[b + 1].shift[a], 1.0 + a, 1e-11);
+        }
+    }
+    rp_swarm_free(&now);
+    rp_swarm_free(&then);
+}
+
 // Catches a wrong share, an unsorted list, an end that is off by one.
 static void quantiles_are_those_of_a_ramp(void)
 {
@@ -329,7 +377,8 @@ static void the_page_is_made_from_the_table(void)
     check_page("measure.md", rp_measure_reference());
 }
 
-TEST_MAIN(TEST(quantiles_are_those_of_a_ramp), TEST(a_cone_has_its_slope),
-          TEST(a_bulging_disc_is_not_round), TEST(particles_are_matched_by_id),
-          TEST(tables_are_read_as_they_are_written), TEST(a_falling_block_is_measured),
-          TEST(species_are_measured_apart), TEST(the_page_is_made_from_the_table))
+TEST_MAIN(TEST(quantiles_are_those_of_a_ramp), TEST(pieces_are_found_where_they_went),
+          TEST(a_cone_has_its_slope), TEST(a_bulging_disc_is_not_round),
+          TEST(particles_are_matched_by_id), TEST(tables_are_read_as_they_are_written),
+          TEST(a_falling_block_is_measured), TEST(species_are_measured_apart),
+          TEST(the_page_is_made_from_the_table))
