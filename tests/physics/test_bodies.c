@@ -199,7 +199,7 @@ static void bodies_meet_where_their_shapes_do(void)
 // Catches normals that tilt: nodes that tilt against the motion push, and the others do not.
 static void a_block_slides_on_a_bed_as_friction_says(void)
 {
-    for (int turn = 0; turn <= 45; turn += 45) {
+    for (int turn = 0; turn <= 45; turn += check_long() ? 15 : 45) {
         char text[2048];
         snprintf(
             text, sizeof text,

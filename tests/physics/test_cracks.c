@@ -321,6 +321,8 @@ static void a_bar_breaks_at_the_strength_that_was_asked_for(void)
         {3, 0.1, 0, 0.25, 17, ""},
         {2, 0.1, 0, 0.25, 17, ""}, // from here on in long tests only
         {2, 0.05, 0, 0.5, 17, ""},
+        {2, 0.025, 0, 0.25, 17, ""},
+        {2, 0.025, 20, 0, 0, ""},
     };
     for (size_t i = 0; i < (check_long() ? sizeof cases / sizeof cases[0] : 4); i++) {
         bar b = plain_bar;
@@ -336,6 +338,48 @@ static void a_bar_breaks_at_the_strength_that_was_asked_for(void)
         const double want = 1e4 / cos(degrees(b.tilt));
         CHECK_NEAR(breaking_stress(&b, 5e4, &left), want, 0.05 * want);
         CHECK_EQUAL(left, 0.0);
+    }
+}
+
+// How much of the stress along the axis pulls at the glue that faces it most.
+static double steepest_glue(const bar *b)
+{
+    run r = start_bar(b);
+    double most = 0.0;
+    if (rp_world_step(r.world) != RP_OK) {
+        check_record(__FILE__, __LINE__, "%s", rp_last_error());
+    }
+    const rp_set *set = &r.world->set[rp_glue_find(r.world->species, r.world->species_count)];
+    for (rp_local p = 0; p < set->pages; p++) {
+        const rp_page *page = &rp_set_page(set)[p];
+        for (rp_local i = page->first; i < page->first + page->count; i++) {
+            const double along =
+                cos(degrees(b->angle)) * rp_set_value(set, RP_COL_NORMAL, i, 1, page) -
+                sin(degrees(b->angle)) * rp_set_value(set, RP_COL_NORMAL, i, 0, page);
+            most = fmax(most, fabs(along));
+        }
+    }
+    stop(&r);
+    return most;
+}
+
+// V-M8 with cells: two, with the cut between them at a tilt, and five, of which the cut that faces
+// the pull most goes first.
+static void cells_break_at_the_strength_that_was_asked_for(void)
+{
+    static const char *const by[] = {
+        "voronoi { points = {way(-0.1, -0.3), way(0.1, 0.3)} }",
+        "voronoi { points = {way(-0.2, -0.41), way(0.22, -0.33), way(-0.16, 0.05), way(0.21, "
+        "0.12), way(0.03, 0.47)} }",
+    };
+    for (int i = 0; i < (check_long() ? 8 : 2); i++) {
+        bar b = plain_bar;
+        b.by = by[i % 2];
+        b.h = i / 2 % 2 == 0 ? 0.1 : 0.05;
+        b.angle = i / 4 * 25.0;
+        const double want = 1e4 / steepest_glue(&b);
+        check_context("%s, h = %g, %g degrees", b.by, b.h, b.angle);
+        CHECK_NEAR(breaking_stress(&b, 5e4, NULL), want, 0.05 * want);
     }
 }
 
@@ -634,7 +678,8 @@ static void a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it(void)
 
 TEST_MAIN(TEST(glue_that_never_breaks_is_as_no_cut),
           TEST(a_hundred_pieces_at_one_node_hold_together),
-          TEST(a_bar_breaks_at_the_strength_that_was_asked_for), TEST(more_glue_is_no_stronger),
+          TEST(a_bar_breaks_at_the_strength_that_was_asked_for),
+          TEST(cells_break_at_the_strength_that_was_asked_for), TEST(more_glue_is_no_stronger),
           TEST(pressure_across_a_cut_never_opens_it),
           TEST(the_criterion_of_the_paper_depends_on_the_grid), TEST(only_the_weak_cut_opens),
           TEST(a_block_that_breaks_keeps_its_momentum), TEST(what_breaks_does_so_to_the_bit),
