@@ -38,8 +38,8 @@ typedef struct sizes {
     const rp_set *set;
     const rp_page *page;
     bool own;        // every particle has a volume of its own
-    bool depths;     // ... and a depth
     double per_cell; // [1/m]
+    double shift;    // of positions that are stored [cells]
     int known;       // the group that `edge` is of
     double edge;
 } sizes;
@@ -57,23 +57,31 @@ static double edge_at(sizes *s, rp_local slot, int group)
     return s->edge;
 }
 
-static double real_of(const rp_layout *l, const void *at)
+// Sixteen particles of a set.
+typedef struct tile {
+    const void *position, *depth;
+    const uint16_t *group;
+} tile;
+
+static tile tile_at(const rp_set *set, rp_local slot)
 {
-    return l->precision == RP_SINGLE ? (double)*(const float *)at : *(const double *)at;
+    return (tile){.position = rp_set_tile(set, RP_COL_POSITION, slot),
+                  .depth =
+                      rp_set_has(set, RP_COL_DEPTH) ? rp_set_tile(set, RP_COL_DEPTH, slot) : NULL,
+                  .group = rp_set_tile(set, RP_COL_GROUP, slot)};
 }
 
 // The cell of a particle among those that are covered; -1: it is dead, or nowhere near.
-static inline int32_t cell_of(rp_cells *c, const rp_set *set, rp_local slot, bool single)
+static inline int32_t cell_of(rp_cells *c, const rp_set *set, const tile *t, rp_local slot,
+                              const int dim, const bool single)
 {
     int32_t place[3] = {0};
-    const int dim = set->layout.dim;
-    const void *tile = rp_set_tile(set, RP_COL_POSITION, slot);
-    const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
     const int lane = slot % RP_LANES;
     int32_t number = 0;
     for (int a = 0; a < dim; a++) {
-        const int32_t cell = single ? ((const int32_t *)tile)[a * RP_LANES + lane] >> RP_FIXED_BITS
-                                    : rp_set_cell(set, slot, a);
+        const int32_t cell =
+            single ? ((const int32_t *)t->position)[a * RP_LANES + lane] >> RP_FIXED_BITS
+                   : rp_set_cell(set, slot, a);
         const int32_t at = cell - c->lo[a];
         if (at < 0 || at >= c->side[a]) {
             return -1;
@@ -81,7 +89,7 @@ static inline int32_t cell_of(rp_cells *c, const rp_set *set, rp_local slot, boo
         number = number * c->side[a] + at;
         place[a] = at;
     }
-    if (group[lane] == RP_GROUP_DEAD) {
+    if (t->group[lane] == RP_GROUP_DEAD) {
         return -1;
     }
     for (int a = 0; a < dim; a++) {
@@ -91,34 +99,32 @@ static inline int32_t cell_of(rp_cells *c, const rp_set *set, rp_local slot, boo
     return number;
 }
 
-static inline void put_particle(rp_cells *c, sizes *s, rp_local slot, int32_t at, bool single)
+static inline void put_particle(const rp_cells *c, sizes *s, const tile *t, rp_local slot,
+                                int32_t at, const int dim, const bool single)
 {
-    const rp_set *set = s->set;
-    const rp_layout *l = &set->layout;
-    const int lane = slot % RP_LANES;
-    const uint16_t *group = rp_set_tile(set, RP_COL_GROUP, slot);
-    const void *tile = rp_set_tile(set, RP_COL_POSITION, slot);
-    const double edge =
-        !s->own && group[lane] == s->known ? s->edge : edge_at(s, slot, group[lane]);
-    const double depth =
-        s->depths ? real_of(l, rp_set_at(set, RP_COL_DEPTH, slot, 0)) * s->per_cell : 0.0;
-    const double shift = 0.5 * (l->order - 1);
+    const int lane = slot % RP_LANES, group = t->group[lane];
+    const double edge = !s->own && group == s->known ? s->edge : edge_at(s, slot, group);
+    const double known = t->depth == NULL ? 0.0
+                         : single         ? (double)((const float *)t->depth)[lane]
+                                          : ((const double *)t->depth)[lane];
+    const double depth = known * s->per_cell;
     c->depth[at] = depth;
     // deeper ones say nothing that those above them do not say better
     c->radius[at] = !(depth > 0.0) ? 0.5 * edge : depth < edge ? depth : edge;
     c->slot[at] = slot;
     c->x[2][at] = 0.0;
-    for (int a = 0; a < l->dim; a++) {
+    for (int a = 0; a < dim; a++) {
         const int from = a * RP_LANES + lane;
-        c->x[a][at] = shift + (single ? ((const int32_t *)tile)[from] * (1.0 / (1 << RP_FIXED_BITS))
-                                      : ((const double *)tile)[from]);
+        c->x[a][at] =
+            s->shift + (single ? ((const int32_t *)t->position)[from] * (1.0 / (1 << RP_FIXED_BITS))
+                               : ((const double *)t->position)[from]);
     }
 }
 
 // What the balls of a cell fill.
 static inline rp_cell_box box_of(const rp_cells *c, int32_t first, int32_t end)
 {
-    rp_cell_box box;
+    float low[3], high[3];
     for (int a = 0; a < 3; a++) {
         double lo = INFINITY, hi = -INFINITY;
         for (int32_t i = first; i < end; i++) {
@@ -126,26 +132,30 @@ static inline rp_cell_box box_of(const rp_cells *c, int32_t first, int32_t end)
             lo = below < lo ? below : lo;
             hi = above > hi ? above : hi;
         }
-        box.lo[a] = (float)lo - RP_BOX_SLACK;
-        box.hi[a] = (float)hi + RP_BOX_SLACK;
+        low[a] = (float)lo - RP_BOX_SLACK;
+        high[a] = (float)hi + RP_BOX_SLACK;
     }
-    box.lo[3] = box.hi[3] = 0.0f;
-    return box;
+    // all at once: parts that are written one by one would be waited for
+    return (rp_cell_box){{low[0], low[1], low[2], 0.0f}, {high[0], high[1], high[2], 0.0f}};
 }
 
-void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *page, int32_t *cell)
+// For a dimension and precision that are known when this is compiled, in most worlds.
+static inline __attribute__((always_inline)) void fill(rp_cells *cells_of_page, const rp_set *set,
+                                                       const rp_page *page, int32_t *cell,
+                                                       const int dim, const bool single)
 {
     rp_cells own = *cells_of_page, *c = &own; // at hand: what is written does not change it
     const int64_t cells = rp_cells_count(c);
-    const bool single = set->layout.precision == RP_SINGLE;
     int32_t *start = c->start;
+    tile t = {0};
     for (int a = 0; a < 3; a++) {
-        c->least[a] = a < set->layout.dim ? c->side[a] : 0;
-        c->most[a] = a < set->layout.dim ? -1 : 0;
+        c->least[a] = a < dim ? c->side[a] : 0;
+        c->most[a] = a < dim ? -1 : 0;
     }
     memset(start, 0, (size_t)(cells + 1) * sizeof *start);
     for (rp_local i = 0; i < page->count; i++) {
-        cell[i] = cell_of(c, set, page->first + i, single);
+        t = i % RP_LANES == 0 ? tile_at(set, page->first + i) : t;
+        cell[i] = cell_of(c, set, &t, page->first + i, dim, single);
         if (cell[i] >= 0) {
             start[cell[i] + 1]++;
         }
@@ -155,14 +165,15 @@ void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *pa
     }
     sizes s = {.set = set,
                .page = page,
-               .depths = rp_set_has(set, RP_COL_DEPTH),
+               .shift = 0.5 * (set->layout.order - 1),
                .per_cell = 1.0 / set->layout.h,
                .own = rp_set_has(set, RP_COL_VOLUME) || rp_set_has(set, RP_COL_MASS),
                .known = -1};
     for (rp_local i = 0; i < page->count; i++) {
+        t = i % RP_LANES == 0 ? tile_at(set, page->first + i) : t;
         if (cell[i] >= 0) {
             const int32_t at = start[cell[i]]++;
-            put_particle(c, &s, page->first + i, at, single);
+            put_particle(c, &s, &t, page->first + i, at, dim, single);
         }
     }
     // every start is now that of the next one
@@ -174,4 +185,14 @@ void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *pa
         }
     }
     *cells_of_page = own;
+}
+
+void rp_cells_fill(rp_cells *cells_of_page, const rp_set *set, const rp_page *page, int32_t *cell)
+{
+    const rp_layout *l = &set->layout;
+    if (l->dim == 3 && l->precision == RP_SINGLE) {
+        fill(cells_of_page, set, page, cell, 3, true);
+    } else {
+        fill(cells_of_page, set, page, cell, l->dim, l->precision == RP_SINGLE);
+    }
 }

@@ -264,8 +264,12 @@ static void find_mask(const rp_meetings *m, rp_local page, uint64_t mask[MASK_WO
     memset(mask, 0, MASK_WORDS * sizeof *mask);
     if (l->precision == RP_SINGLE) {
         const float *mass = (const float *)q + 3, least = (float)m->least;
-        for (int n = 0; n < l->nodes; n++) {
-            mask[n / 64] |= (uint64_t)(mass[n * RP_QUAD] > least) << n % 64;
+        for (int n = 0; n < l->nodes; n += 16) { // blocks have 64 or 256 nodes
+            unsigned some = 0;
+            for (int k = 0; k < 16; k++) {
+                some |= (unsigned)(mass[(n + k) * RP_QUAD] > least) << k;
+            }
+            mask[n / 64] |= (uint64_t)some << n % 64;
         }
     } else {
         const double *mass = (const double *)q + 3;
