@@ -3,7 +3,8 @@
 -- After the levees of Pradhana Tampubolon and others (2017).
 local size = param("size", {"quick", "paper"}, "paper: cells of half the width")
 local dx = param("dx", size == "paper" and 0.0125 or 0.025, "m")
-local tight, open = param("tight", 0.02, "m/s"), param("open", 0.2, "m/s")
+local tight = param("tight", 0.02, "m/s")
+local open = param("open", 0.2, "m/s")
 local damp = param("cohesion", 300, "Pa, of the damp ones")
 
 scene { title = "Levees", method = "mixture", dimension = 2, dx = dx, fps = 24, frames = 96, seed = 1 }
