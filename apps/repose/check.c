@@ -31,6 +31,11 @@ typedef struct forecast {
     double seconds; // per frame
     // before the first one: reading the scene, counting and making what is in it; and settling
     double loading, settling;
+    double own_rate;   // seconds of computing for a second of the scene, as it was tried
+    double stiffness;  // speed of waves over that of what falls; 0: not known
+    const char *other; // explicit for implicit and the other way round; NULL: it cannot
+    double other_dt;   // its steps [s]
+    double other_rate; // seconds of computing for a second of the scene
 } forecast;
 
 static double all_seconds(const forecast *f)
@@ -150,7 +155,53 @@ static double steps_of_a_fall(const forecast *f)
     return speed / f->dx;
 }
 
-static void look_ahead(forecast *f, rp_scene *scene, int threads)
+// The fastest wave of the scene's sand and elastic bodies over the speed of what falls through all
+// of its height.
+static double stiffness_of(const forecast *f, rp_scene *scene)
+{
+    rp_scene_world_def def = rp_default_scene_world_def();
+    rp_world *world;
+    double fastest = 0.0;
+    def.empty = true;
+    def.threads = 1;
+    if (rp_scene_create_world(scene, &def, &world) != RP_OK) {
+        return 0.0;
+    }
+    for (int i = 0; i < rp_world_materials(world); i++) {
+        const rp_material_def *m = rp_world_material(world, i);
+        const double nu = m->poisson;
+        const double modulus = m->young * (1.0 - nu) / ((1.0 + nu) * (1.0 - 2.0 * nu));
+        if (m->kind == RP_SAND || m->kind == RP_ELASTIC) {
+            fastest = fmax(fastest, sqrt(modulus / m->density));
+        }
+    }
+    rp_world_destroy(world);
+    const double falling = steps_of_a_fall(f) * f->dx;
+    return falling > 0.0 ? fastest / falling : 0.0;
+}
+
+// The same scene by the other of the two methods that differ in their steps alone.
+static void try_other(forecast *f, const rp_scene_def *scene_def, int threads)
+{
+    rp_scene_def def = *scene_def;
+    rp_scene *scene;
+    def.method = strcmp(f->info.method, "explicit") == 0   ? "implicit"
+                 : strcmp(f->info.method, "implicit") == 0 ? "explicit"
+                                                           : NULL;
+    if (def.method == NULL || !(f->own_rate > 0.0) || rp_scene_load(&def, &scene) != RP_OK) {
+        return;
+    }
+    const trial t = try_scene(f, scene, threads);
+    f->stiffness = stiffness_of(f, scene);
+    if (t.seconds > 0.0 && t.steps > 0.0) {
+        f->other = def.method;
+        f->other_dt = 1.0 / t.steps;
+        f->other_rate = t.seconds;
+    }
+    rp_scene_free(scene);
+}
+
+static void look_ahead(forecast *f, const rp_scene_def *def, rp_scene *scene, int threads)
 {
     const rp_plan *p = &f->plan;
     const double poured = (double)f->poured;
@@ -163,6 +214,8 @@ static void look_ahead(forecast *f, rp_scene *scene, int threads)
     f->disk = disk_needed(p, f->poured, f->frames);
     say_nothing(true); // what a trial meets the run will say
     trial t = try_scene(f, scene, threads);
+    f->own_rate = t.seconds;
+    try_other(f, def, threads);
     if (!(t.seconds > 0.0)) {
         t = try_block(f, threads);
         // its steps are as long as they are; where waves bound them, the plan knows those of the
@@ -232,6 +285,12 @@ static void print_text(const forecast *f, const char *path, rp_scene *scene)
     print_bytes(f->disk.all, b);
     printf("frames         %lld of about %s, %s in all\n", (long long)f->frames + 1, a, b);
     printf("time step      %.3g s, bounded by %s; %.0f per frame\n", p->dt, p->limiter, f->steps);
+    if (f->other != NULL) {
+        const double more = f->other_rate / f->own_rate;
+        printf("stiffness      waves are %.3g times as fast as what falls (c / v_max); method %s "
+               "would take steps of %.3g s and %.2g times as long: %s is expected to be faster\n",
+               f->stiffness, f->other, f->other_dt, more, more < 1.0 ? f->other : f->info.method);
+    }
     print_slopes(scene);
     print_duration(f->seconds, a);
     print_duration(all_seconds(f), b);
@@ -293,7 +352,7 @@ static int check_main(const args *a)
         f.dx = json_number_value(json_object_get(json_object_get(resolved, "scene"), "dx"));
         f.loading = wall_clock() - began;
         f.limit = memory;
-        look_ahead(&f, scene, threads);
+        look_ahead(&f, &def, scene, threads);
         if (args_has(a, "--json")) {
             print_json(&f);
         } else {
