@@ -233,7 +233,7 @@ static inline __attribute__((always_inline)) void constrain(const rp_touches *t,
     const rp_collider *c = &t->collider[t->near[pair]];
     double phi;
     if (c->moves) {
-        phi = rp_collider_meet(c, at->x, dt, out->normal, out->velocity);
+        phi = rp_collider_meet(c, at->x, t->span > 0.0 ? t->span : dt, out->normal, out->velocity);
     } else {
         double numbers[4];
         if (t->wall[pair] < 0) {

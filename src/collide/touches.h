@@ -40,6 +40,9 @@ typedef struct rp_touches {
     // it
     const rp_set *set;
     int sets;
+    // that colliders have moved for, where a step that was tried again is shorter than that [s]; 0:
+    // the step
+    double span;
 } rp_touches;
 
 // @param walls kept from step to step; NULL: nothing is remembered

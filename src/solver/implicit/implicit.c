@@ -554,8 +554,9 @@ static rp_result solve(implicit_state *s, work *w, rp_step *step)
     }
     if (step->dt < wanted) {
         m->allowed = 1.5 * step->dt;
-    } else if (m->allowed > 0.0 && step->dt >= 0.999 * m->allowed) {
-        m->allowed *= 1.5;
+    } else {
+        // frames are cut into equal steps, which have more than half of what is allowed
+        m->allowed *= m->allowed < 4.0 * step->dt ? 1.5 : 0.0;
     }
     step->stats->extra[0] = w->newton;
     step->stats->extra[1] = w->krylov;
@@ -625,6 +626,7 @@ static rp_result implicit_step(void *state, rp_step *step)
     RP_TRY(rp_touches_find(&w.touches, &s->walls, step->collider, step->colliders, step->grid,
                            step->threads, step->scratch));
     w.touches.set = step->set;
+    w.touches.span = step->dt;
     w.touches.sets = step->species_count;
     RP_TRY(rp_find_push(step, &field));
     for (int i = 0; i < step->species_count; i++) {
