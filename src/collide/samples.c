@@ -35,9 +35,15 @@ typedef struct face {
 
 // ---- what a step makes ----
 
+// Numbers along the axes, and one that stays 0: what sweeps read and write in one go.
+typedef double quad __attribute__((vector_size(4 * sizeof(double))));
+
 // Of a node that takes part.
 typedef struct node_hot {
-    double u[4]; // velocity
+    union {
+        double u[4]; // velocity
+        quad all;
+    };
 } node_hot;
 
 typedef struct node_rest {
@@ -213,7 +219,7 @@ static rp_result enter(solve *s, int64_t node, int32_t *number)
     node_hot *h = &hot(s)[*number];
     *r = (node_rest){.node = node, .mass = mass_at(s, node), .slave = -1, .seen = -1};
     r->folded = r->mass;
-    *h = (node_hot){{0.0}};
+    *h = (node_hot){.u = {0.0}};
     for (int a = 0; a < l->dim; a++) {
         const size_t at = (size_t)node * RP_QUAD + (size_t)a;
         h->u[a] = real_at(l, s->grid->node[RP_CH_MOMENTUM].data, at);
@@ -859,23 +865,22 @@ static void give(const solve *s, const sample *q, const double more[3])
 {
     node_hot *h = hot(s);
     const term *row = terms(s) + q->first;
+    const quad p = {more[0], more[1], more[2], 0.0};
     for (int i = 0; i < q->count; i++) {
-        for (int a = 0; a < 3; a++) {
-            h[row[i].node].u[a] += row[i].share * more[a];
-        }
+        h[row[i].node].all += row[i].share * p;
     }
 }
 
-// A sample begins with the impulse of the last step, unless less mass is there than was.
+// A sample begins with the force of the last step, or less of it where less mass is than was.
 static void begin_with(const solve *s, sample *q, const face *f)
 {
     if (f->turn != s->keep->turn) {
         return;
     }
     const rp_warm *old = (const rp_warm *)s->keep->warm.data + f->warm;
-    const double kept = old->inverse > 0.0 ? fmin(1.0, q->mass / old->inverse) : 0.0;
+    const double kept = old->mass > 0.0 ? fmin(1.0, q->mass / old->mass) : 0.0;
     for (int a = 0; a < 3; a++) {
-        q->impulse[a] = kept * old->impulse[a];
+        q->impulse[a] = kept * s->dt * old->force[a];
     }
     give(s, q, q->impulse);
 }
@@ -946,11 +951,10 @@ static double settle_sample(const solve *s, sample *q)
 {
     const node_hot *h = hot(s);
     const term *row = terms(s) + q->first;
-    double v[3] = {-q->velocity[0], -q->velocity[1], -q->velocity[2]}, impulse[3], more[3];
+    quad v = {-q->velocity[0], -q->velocity[1], -q->velocity[2], 0.0};
+    double impulse[3], more[3];
     for (int i = 0; i < q->count; i++) {
-        for (int a = 0; a < 3; a++) {
-            v[a] += row[i].weight * h[row[i].node].u[a];
-        }
+        v += row[i].weight * h[row[i].node].all;
     }
     for (int a = 0; a < 3; a++) {
         impulse[a] = q->impulse[a] - v[a] * q->mass;
@@ -1038,8 +1042,10 @@ static rp_result remember(const solve *s, rp_body *body)
     for (int32_t i = 0; i < s->samples; i++) {
         const sample *q = &samples(s)[i];
         const double lost[3] = {-q->impulse[0], -q->impulse[1], -q->impulse[2]};
-        rp_warm warm = {.place = faces(k)[q->face].place, .inverse = q->mass};
-        memcpy(warm.impulse, q->impulse, sizeof warm.impulse);
+        rp_warm warm = {.place = faces(k)[q->face].place, .mass = q->mass};
+        for (int a = 0; a < 3; a++) {
+            warm.force[a] = q->impulse[a] / s->dt;
+        }
         rp_body_push(&body[q->collider], q->x, lost);
         ((rp_warm *)k->warm.data)[i] = warm;
     }

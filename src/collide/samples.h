@@ -14,12 +14,12 @@
 
 enum { RP_SAMPLE_SWEEPS = 40 }; // at most
 
-// A sample that was awake in the last step: its impulse is where the next step starts. State.
+// A sample that was awake in the last step: its force is where the next step starts. State.
 typedef struct rp_warm {
     uint64_t key;  // of collider and cell
     int64_t place; // in the cell
-    double impulse[3];
-    double inverse; // of what its impulse does to its velocity [kg]
+    double force[3];
+    double mass; // that its impulses have to move [kg]
 } rp_warm;
 
 typedef struct rp_samples {
