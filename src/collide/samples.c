@@ -11,7 +11,7 @@ static const double HIDDEN = 0.5; // a sample so deep in another collider is non
 static const double SHARE = 0.6;  // of a master's mass that its slaves may take away
 static const double LIGHT = 0.01; // of the heaviest node around a sample: lighter ones count less
 static const double HELD = 0.5;   // of its splines that must have mass for a sample to be one
-static const double ENOUGH = 1e-3, ENOUGH_OF_ONE = 0.02;
+static const double ENOUGH = 3e-4, ENOUGH_OF_ONE = 0.005;
 static const double FLAT = 1e-6; // [cells]
 enum { FINE = 2, COARSE_PLACE = FINE * FINE * FINE, STENCIL_MOST = 64 };
 
@@ -64,6 +64,7 @@ typedef struct sample {
     int32_t collider;
     double x[3], normal[3], velocity[3], impulse[3];
     double mass; // what an impulse has to move there
+    int idle;    // sweeps that pass it by
 } sample;
 
 typedef struct term {
@@ -968,25 +969,56 @@ static double settle_sample(const solve *s, sample *q)
     return dot(more, more) / (q->mass * q->mass);
 }
 
-// Projected Gauss-Seidel, docs/theory.md (W4), there and back in turn. It ends when velocities of
-// samples change by no more than a small part of what walls change, in the mean and each.
+// What a sweep did, mass times velocity squared.
+typedef struct sweep {
+    double change, all, mass, fastest2;
+} sweep;
+
+static bool is_small(double change, double of_all, double part)
+{
+    return change <= part * part * of_all;
+}
+
+// One sweep over all samples, there or back. Those that no longer change are passed by for a while.
+static void sweep_once(const solve *s, bool back, double before, sweep *out)
+{
+    enum { PASSED_BY = 3 };
+    *out = (sweep){0};
+    for (int32_t i = 0; i < s->samples; i++) {
+        sample *q = &samples(s)[back ? s->samples - 1 - i : i];
+        if (q->idle > 0) {
+            q->idle--;
+        } else {
+            const double changed2 = settle_sample(s, q);
+            out->fastest2 = fmax(out->fastest2, changed2);
+            out->change += changed2 * q->mass;
+            q->idle = is_small(changed2, before, 0.3 * ENOUGH) ? PASSED_BY : 0;
+        }
+        out->all += dot(q->impulse, q->impulse) / q->mass;
+        out->mass += q->mass;
+    }
+}
+
+// Projected Gauss-Seidel, docs/theory.md (W4). It ends when velocities of samples change by no more
+// than a small part of what walls change, in the mean and each, and none was passed by.
 static void sweep_all(const solve *s, rp_sample_report *report)
 {
+    bool whole = true;
+    double before = 0.0; // what walls changed, of a unit of mass
     *report = (rp_sample_report){.settled = s->samples == 0};
     while (!report->settled && report->sweeps < RP_SAMPLE_SWEEPS) {
-        double fastest2 = 0.0, change = 0.0, all = 0.0, mass = 0.0;
-        for (int32_t i = 0; i < s->samples; i++) {
-            sample *q = &samples(s)[report->sweeps % 2 == 0 ? i : s->samples - 1 - i];
-            const double changed2 = settle_sample(s, q);
-            fastest2 = fmax(fastest2, changed2);
-            change += changed2 * q->mass;
-            all += dot(q->impulse, q->impulse) / q->mass;
-            mass += q->mass;
-        }
+        sweep now;
+        sweep_once(s, report->sweeps % 2 != 0, before, &now);
+        const bool small = is_small(now.change, now.all, ENOUGH) &&
+                           is_small(now.fastest2 * now.mass, now.all, ENOUGH_OF_ONE);
+        before = now.all / now.mass;
         report->sweeps++;
-        report->settled = change <= ENOUGH * ENOUGH * all &&
-                          fastest2 * mass <= ENOUGH_OF_ONE * ENOUGH_OF_ONE * all;
-        report->unsettled = all > 0.0 ? sqrt(change / all) : 0.0;
+        report->settled = small && whole;
+        report->unsettled = now.all > 0.0 ? sqrt(now.change / now.all) : 0.0;
+        whole = small || before <= 0.0;
+        for (int32_t i = 0; i < s->samples && whole; i++) {
+            samples(s)[i].idle = 0;
+        }
     }
 }
 

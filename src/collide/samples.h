@@ -12,7 +12,7 @@
 #include "collide/behind.h"
 #include "collide/body.h"
 
-enum { RP_SAMPLE_SWEEPS = 40 }; // at most
+enum { RP_SAMPLE_SWEEPS = 60 }; // at most
 
 // A sample that was awake in the last step: its force is where the next step starts. State.
 typedef struct rp_warm {
