@@ -478,6 +478,11 @@ void rp_world_totals(const rp_world *world, rp_totals *out)
     for (int a = 0; a < 3 && out->mass > 0.0; a++) {
         out->center[a] /= out->mass;
     }
+    // where moduli mean nothing, strain only keeps stress, and nothing is stored
+    if (world->solver->info.regard[RP_FEATURE_STIFFNESS] == RP_MEANINGLESS &&
+        isfinite(out->elastic)) {
+        out->elastic = 0.0;
+    }
 }
 
 // ---- failures ----

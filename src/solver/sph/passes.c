@@ -627,7 +627,7 @@ RP_INLINE void clamp(const rp_sph_job *job, vec p, vec friction, vec cohesion, v
 typedef struct worst {
     double residual;
     vec excess, change, size, steep2;
-    double astray;
+    double astray, expanded;
 } worst;
 
 RP_INLINE double largest(vec a)
@@ -695,6 +695,8 @@ RP_INLINE void correct_tile(const rp_sph_job *job, const rp_page *page, rp_local
         const vec gain =
             vselect(alive, unit / (vmax(vload(lightness + l), vset(R(1e-30))) * stiff), zero);
         const vec p_before = vload(state + SYM * RP_LANES + l);
+        const vec back = vselect(alive, (packed - slack) * p_before, zero);
+        out->expanded += job->recovery * (double)vsum(back);
         vec p = vfma(gain * PER_DIM / step, off, p_before);
         p = vmin(job->bilateral ? p : vmax(p, zero), vload(hardest + l));
         // steps are shorter where the correction is large
@@ -805,6 +807,7 @@ static void strain_page(const rp_sph_job *job, rp_local index)
                                          .change = largest(most.change),
                                          .size = largest(most.size),
                                          .astray = most.astray,
+                                         .expanded = most.expanded,
                                          .steep2 = largest(most.steep2)};
 }
 

@@ -79,6 +79,7 @@ typedef struct rp_sph_report {
     double residual;       // sum over particles of what their density is off
     double excess;         // most that any is too dense
     double change, size;   // largest change of a stress in an iteration, and largest stress [Pa]
+    double expanded;       // sum of pressure times the share of volume that comes back [Pa]
     double astray;         // how far the momentum of corrections goes against the next of them
     double speed2, steep2; // largest squares of speed [m^2/s^2] and velocity gradient [1/s^2]
     double motion;         // sum of squares of speeds [m^2/s^2]

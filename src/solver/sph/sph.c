@@ -408,6 +408,7 @@ static rp_sph_report all_reports(const rp_sph_job *job)
         all.speed2 = fmax(all.speed2, r->speed2);
         all.steep2 = fmax(all.steep2, r->steep2);
         all.astray += r->astray;
+        all.expanded += r->expanded;
         all.motion += r->motion;
         all.move = fmax(all.move, r->move);
     }
@@ -536,6 +537,10 @@ static rp_result sph_step(void *state, rp_step *step)
     report = all_reports(&job);
     rp_set_travelled(set, report.move);
     rp_sph_walls_sum(&job, step->body);
+    // what is too dense comes apart against its pressure, which is energy that was never there
+    const double h = set->layout.h;
+    step->drive.energy +=
+        report.expanded * s->kernel.volume * h * h * (set->layout.dim == 3 ? h : 1.0);
     s->bound.speed = step->stats->max_speed = sqrt(report.speed2);
     s->bound.motion = report.motion;
     s->bound.gradient = step->stats->max_gradient = sqrt(report.steep2);
