@@ -689,7 +689,8 @@ RP_INLINE void correct_tile(const rp_sph_job *job, const rp_page *page, rp_local
         // density after the step, and what it should be: too much of it is undone softly, and a
         // little is left, so that sand at rest is not about to come apart
         const vec fill = vload((const real *)job->fill + tile + l);
-        const vec packed = vmax(fill - one, zero), slack = vmin(packed, vset((real)RP_SPH_SLACK));
+        const vec packed = job->bilateral ? fill - one : vmax(fill - one, zero),
+                  slack = vmin(packed, vset((real)RP_SPH_SLACK));
         const vec off = fill - step * divergence - one - slack - kept * (packed - slack);
         const vec stiff = vmax(vload((const real *)job->stiffness + tile + l), vset(least));
         const vec gain =
