@@ -264,6 +264,31 @@ static void a_thick_layer_starts_as_poiseuilles(void)
     stop(&r);
 }
 
+// A layer on a slope of 40 degrees is held by its cohesion c as a stress norm, which is c / sqrt(2)
+// in shear, up to a depth of c / sqrt(2) / (rho g (sin - mu cos)), and slides with what is left
+// beyond; where shear breaks it, as if there were none.
+static void cohesion_holds_a_layer(void)
+{
+    static const double shares[] = {0.0, 0.5, 0.9, 1.1, 0.5};
+    const double tilt = 40.0 / 180.0 * 3.14159265358979, pull = g * (sin(tilt) - 0.5 * cos(tilt));
+    for (int i = 0; i < 5; i++) {
+        char text[2048], sand[128];
+        snprintf(sand, sizeof sand, "friction_coefficient = 0.5, cohesion = %.17g",
+                 shares[i] * sqrt(2.0) * 1500.0 * pull * 0.1);
+        snprintf(text, sizeof text, LAYER, tilt, 0.0, i < 4 ? "debonding = 0" : "debonding = 50",
+                 sand);
+        run r = start(text, 2);
+        check_allow_warning();
+        check_context("%g of what it takes", shares[i]);
+        const double before = speed_after(r.world, 10, 0);
+        const double rate = (speed_after(r.world, 10, 0) - before) / 0.1;
+        // all but the lowest half of a cell is free to slide
+        const double want = fmax(0.0, pull * (31.0 / 32.0 - (i < 4 ? shares[i] : 0.0)));
+        CHECK_NEAR(rate, want, 0.03 * pull);
+        stop(&r);
+    }
+}
+
 // ---- a collapse ----
 
 // V-G1c: half a column of aspect ratio 1.42 at constant friction, against Daviet's own program: the
@@ -337,7 +362,8 @@ static void a_column_collapses_as_in_the_papers_program(void)
     "local dim, stress, precision = %d, '%s', '%s'\n"                                              \
     "scene { method = 'nonsmooth', dimension = dim, dx = 0.02, fps = 30, frames = 10,\n"           \
     "    precision = precision, nonsmooth = { stress = stress } }\n"                               \
-    "particles { material = material.sand {}, per_cell = 4,\n"                                     \
+    "particles { material = material.sand { cohesion = dim == 2 and 200 or 0 },\n"                 \
+    "    per_cell = 4,\n"                                                                          \
     "    shape = box { min = {-0.3, 0.2, -0.06}, max = {0.3, 0.4, 0.06} } }\n"                     \
     "collider { shape = half_space { point = {0, 0, 0}, normal = {0.2, 1, 0} },\n"                 \
     "    contact = 'separate', friction = 0.4 }\n"                                                 \
@@ -475,6 +501,6 @@ static void damaged_stresses_do_no_harm(void)
 
 TEST_MAIN(TEST(columns_bear_their_weight), TEST(a_layer_rests_or_slides),
           TEST(friction_by_rate_keeps_bagnolds_profile), TEST(a_thick_layer_starts_as_poiseuilles),
-          TEST(a_column_collapses_as_in_the_papers_program),
+          TEST(cohesion_holds_a_layer), TEST(a_column_collapses_as_in_the_papers_program),
           TEST(bits_depend_on_neither_threads_nor_breaks), TEST(momentum_is_kept_or_given_away),
           TEST(damaged_stresses_do_no_harm))

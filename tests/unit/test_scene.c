@@ -711,8 +711,8 @@ static void mistakes_are_named_with_their_line(void)
          "nonsmooth.tolerance: want > 0"},
         {"scene { dx = 1, frames = 1, method = 'nonsmooth', nonsmooth = { stress = 'face' } }",
          "nonsmooth.stress: want"},
-        {"scene { dx = 1, frames = 1, method = 'nonsmooth' }\nmaterial.sand { cohesion = 100 }",
-         "method nonsmooth cannot simulate cohesion of sand"},
+        {"scene { dx = 1, frames = 1, method = 'nonsmooth' }\nmaterial.sand { dilation_angle = 5 }",
+         "method nonsmooth cannot simulate dilation_angle of sand"},
         {"scene { dx = 1, frames = 1, order = 'qubic' }", "did you mean \"cubic\"?"},
         {"scene { dx = 1, frames = 1, order = 'linear' }\nmaterial.sand { }",
          "scene.order: sand wants \"quadratic\" or \"cubic\" splines, got \"linear\""},
@@ -755,7 +755,8 @@ static void mistakes_are_named_with_their_line(void)
         {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { "
          "dilation_angle = 5 }",
          "dilation_angle of sand"},
-        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'mixture' }\nmaterial.sand { flow = 'resting' }",
+        {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'mixture' }\nmaterial.sand { flow "
+         "= 'resting' }",
          "flow of sand"},
         {START "material.sand { flow = 'restin' }", "material.sand.flow"},
         {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial "

@@ -27,7 +27,7 @@ typedef struct options {
     norm_choice norm;
     double tolerance;
     double sweeps, substeps;
-    double viscosity;
+    double viscosity, debonding;
 } options;
 _Static_assert(sizeof(options) <= sizeof(((rp_world_def *)0)->option), "room for options");
 
@@ -88,6 +88,14 @@ static const rp_property option[] = {
      .otherwise = "0",
      .sentence = "Kinematic viscosity, besides friction.",
      AT(viscosity)},
+    {.name = "debonding",
+     .type = RP_PROPERTY_NUMBER,
+     .low = 0.0,
+     .high = INFINITY,
+     .below_high = true,
+     .otherwise = "2",
+     .sentence = "How much of its cohesion sand loses for every unit of shear.",
+     AT(debonding)},
 };
 
 // What bounds the next step, and what is counted: state.
@@ -141,7 +149,7 @@ static void nonsmooth_register(void *state, rp_registry *registry)
 static void nonsmooth_needs(const rp_world_def *def, rp_needs *needs)
 {
     (void)def;
-    *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE,
+    *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | 1u << RP_COL_AFFINE | 1u << RP_COL_BOND,
                         .orders = 1u << 1,
                         .grid = true,
                         .push_out = true};
@@ -253,6 +261,23 @@ static double shear_of(int dim, const double *slope)
     return sqrt(2.0 * sum);
 }
 
+// The pressure that is missing to the tip of a cohesive grain's cone, theory (G8). What shear has
+// broken in the last step is lost.
+static double glue_of(const loops *l, const rp_set *set, rp_local slot, double cohesion,
+                      const rp_grain *g)
+{
+    const options *o = l->step->option;
+    void *at = rp_set_at(set, RP_COL_BOND, slot, 0);
+    const double bond = real_of(set, RP_COL_BOND, slot, 0) /
+                        (1.0 + o->debonding * g->shear * l->step->dt / l->time);
+    if (set->layout.precision == RP_SINGLE) {
+        *(float *)at = (float)bond;
+    } else {
+        *(double *)at = bond;
+    }
+    return 0.5 * sqrt(set->layout.dim) / fmax(g->friction, 0.01) * bond * cohesion / l->pressure;
+}
+
 static void grains_of_page(void *context, int64_t page_index, int thread)
 {
     (void)thread;
@@ -287,7 +312,9 @@ static void grains_of_page(void *context, int64_t page_index, int thread)
         for (int c = 0; c < layout->dim * layout->dim; c++) {
             g->slope[c] = real_of(set, RP_COL_AFFINE, slot, c) * l->time;
         }
-        g->shear = g->faster > 0.0 ? shear_of(layout->dim, g->slope) : 0.0;
+        const bool sticks = own[RP_PARAM_COHESION] > 0.0;
+        g->shear = g->faster > 0.0 || sticks ? shear_of(layout->dim, g->slope) : 0.0;
+        g->glue = sticks ? glue_of(l, set, slot, own[RP_PARAM_COHESION], g) : 0.0;
     }
     const uint32_t end = (uint32_t)(l->first_grain[l->set] + (size_t)(page->first + page->count));
     for (; cell < layout->nodes; first[++cell] = end) {
@@ -324,6 +351,7 @@ static void add_sums(rp_node_sum *to, const rp_node_sum *from, int nodes)
         to[n].faster += from[n].faster;
         to[n].rate += from[n].rate;
         to[n].shear += from[n].shear;
+        to[n].glue += from[n].glue;
         for (int a = 0; a < 3; a++) {
             to[n].momentum[a] += from[n].momentum[a];
         }
@@ -665,6 +693,12 @@ static double thick_of(const loops *l, const rp_node_sum *all, const rp_node_str
     return thick / all->volume;
 }
 
+// Sand that is loose by a twentieth does not cohere.
+static double dense_share(double empty, double room)
+{
+    return empty > 0.0 ? fmax(0.0, 1.0 - 20.0 * empty / room) : 1.0;
+}
+
 // A stress point that is a node: its links, what volume it may gain, its friction.
 static void fill_node(const loops *l, rp_local page, int n, const uint32_t *cube, rp_local chunk,
                       int lane, const rp_node_stress *before)
@@ -702,6 +736,8 @@ static void fill_node(const loops *l, rp_local page, int n, const uint32_t *cube
     f->k[own] = across * gain;
     f->mu[own] = across * here->friction / here->volume;
     f->thick[own] = thick_of(l, here, before);
+    f->glue[own] =
+        here->glue / here->volume * dense_share(room_at(l, node) - here->volume, room_at(l, node));
 }
 
 // One that is a cell. Free volume is that of its corners: what the cell itself holds says too
@@ -753,6 +789,7 @@ static void fill_cell(const loops *l, rp_local page, int n, const uint32_t *cube
     f->k[own] = across * fmax(0.0, fmin(empty, room - all.volume)) / f->dt;
     f->mu[own] = across * all.friction / all.volume;
     f->thick[own] = thick_of(l, &all, before);
+    f->glue[own] = all.glue / all.volume * dense_share(fmin(empty, room - all.volume), room);
     f->bulk[own] = (float)all.volume;
 }
 
@@ -844,7 +881,7 @@ static void clear_lane(const rp_friction_problem *f, rp_local chunk, int lane)
 {
     const size_t own = (size_t)chunk * RP_CHUNK + (size_t)lane;
     f->point[own] = 0;
-    f->k[own] = f->mu[own] = f->thick[own] = 0.0;
+    f->k[own] = f->mu[own] = f->thick[own] = f->glue[own] = 0.0;
     if (f->bulk != NULL) {
         f->bulk[own] = 0.0f;
     }
@@ -932,7 +969,9 @@ static void points_of_page(void *context, int64_t page, int thread)
             }
             for (int i = 0; i < f->size; i++) {
                 f->lambda[((size_t)chunk * (size_t)f->size + (size_t)i) * RP_CHUNK + (size_t)lane] =
-                    before[n] != NULL ? kept(before[n], f->dim, i) / l->pressure : 0.0;
+                    before[n] != NULL ? kept(before[n], f->dim, i) / l->pressure
+                    : i == 0          ? f->glue[(size_t)chunk * RP_CHUNK + (size_t)lane]
+                                      : 0.0;
             }
             if (f->off_at[chunk] >= 0) {
                 fill_off(l, (size_t)page * (size_t)grid->layout.nodes + (size_t)n, chunk, lane);
@@ -1307,6 +1346,7 @@ static rp_result make_room(loops *l)
     GET(f->mu, eight, "stress points");
     GET(f->k, eight, "stress points");
     GET(f->thick, eight, "stress points");
+    GET(f->glue, eight, "stress points");
     GET(f->scale, eight, "stress points");
     GET(f->off_at, chunks, "stress points");
     memset(f->off_at, 0, chunks * sizeof *f->off_at);
@@ -1489,7 +1529,6 @@ const rp_solver rp_solver_nonsmooth = {
              .built = true,
              .materials = 1u << RP_SAND | 1u << RP_TRACER,
              .regard = {[RP_FEATURE_HARDENING] = RP_MEANINGLESS,
-                        [RP_FEATURE_COHESION] = RP_IMPOSSIBLE,
                         [RP_FEATURE_STIFFNESS] = RP_MEANINGLESS,
                         [RP_FEATURE_VOLUME_CORRECTION] = RP_MEANINGLESS,
                         [RP_FEATURE_DILATION] = RP_IMPOSSIBLE,
@@ -1509,7 +1548,6 @@ const rp_solver rp_solver_nonsmooth = {
              .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
                      [RP_FEATURE_PERMEABLE] = "use method mixture",
                      [RP_FEATURE_HARDENING] = "friction stays what `friction_angle` makes it",
-                     [RP_FEATURE_COHESION] = "use method explicit",
                      [RP_FEATURE_DILATION] = "use method explicit",
                      [RP_FEATURE_VISCOSITY] = "use method explicit",
                      [RP_FEATURE_ENERGY] = "use method explicit",

@@ -8,6 +8,6 @@
 typedef struct rp_node_stress {
     uint64_t key;         // of its page
     uint32_t field, node; // a cell has the number of its first node
-    double lambda[6];     // components as of cone.h [Pa]
+    double lambda[6];     // components as of cone.h, above the tip of the cone [Pa]
     float bend[12];       // and how a cell bends (problem.h) [Pa]
 } rp_node_stress;

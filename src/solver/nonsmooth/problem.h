@@ -3,10 +3,10 @@
 //     u = u* + M^-1 B^T lambda + what walls add,     gamma = B u + k,     (gamma, lambda) in the
 //     law
 //
-// (docs/theory.md, section 20), where sand is thick for lambda + thick gamma_T instead of lambda.
-// Stress points are cells, which see the velocities of their corners,
-// or nodes, which see those of the 3^d nodes around them, each through a vector b: the sum over
-// particles of V grad N_j, for nodes times N_i.
+// (docs/theory.md, section 20), where sand is thick for lambda + thick gamma_T instead of lambda,
+// and where it is cohesive with lambda less its glue in the equation of motion. Stress points are
+// cells, which see the velocities of their corners, or nodes, which see those of the 3^d nodes
+// around them, each through a vector b: the sum over particles of V grad N_j, for nodes times N_i.
 //
 // The velocity in a cell is linear along each axis, so that its corners can move by turns without
 // any mean rate: the cell bends. The rate of shear that this causes at the corners is as good as
@@ -74,6 +74,7 @@ typedef struct rp_friction_problem {
     double *per;            // [2][8] stress per rate: pressure, shear
     double *mu, *k, *scale; // [8]
     double *thick;          // [8] stress per rate that there is besides friction
+    double *glue;           // [8] pressure that stays outside of the law: of it lambda has too much
     int32_t *off_at;        // entry of `off`; -1: none
     // [entry][RP_OFF_MOST][size][8] shears that a point on a wall without friction cannot have, as
     // unit vectors that are at right angles to each other, or 0
@@ -93,9 +94,9 @@ static inline size_t rp_friction_stresses(const rp_friction_problem *f)
 typedef struct rp_grain {
     double at[3]; // in its cell
     double volume, mass, friction;
-    double faster,
-        rate;     // friction that rate adds at most; half of it at `rate` times sqrt(pressure)
-    double shear; // its rate
+    double faster, rate; // friction that rate adds at most, and the rate of half of it
+    double shear;        // its rate
+    double glue;         // pressure to the tip of its cone
     double velocity[3];
     double slope[9]; // of the velocity, [component * dim + axis]
 } rp_grain;
@@ -110,7 +111,7 @@ typedef struct rp_grains {
 // What particles add up to at a node.
 typedef struct rp_node_sum {
     double mass, momentum[3];
-    double volume, friction, faster, rate, shear; // all but the first times volume
+    double volume, friction, faster, rate, shear, glue; // all but the first times volume
 } rp_node_sum;
 
 // The vectors that Anderson's acceleration remembers.

@@ -37,6 +37,7 @@ RP_INLINE void add_stuff(const rp_grain *g, double volume, rp_node_sum *out)
     out->faster += volume * g->faster;
     out->rate += volume * g->rate;
     out->shear += volume * g->shear;
+    out->glue += volume * g->glue;
 }
 
 // The weight of a corner, and where it lies from the grain [cells].

@@ -32,10 +32,9 @@ RP_INLINE bool bends_back(int mode, int corner)
     return __builtin_popcount(~corner & axes[mode]) & 1;
 }
 
-// The rate of shear at the corners of a cell of volume 1 per sum of their velocities, with signs as
-// above: sqrt(1/2), and half of it. (The corners of x y z shear a little more.) With it a full cell
-// resists all shears and bends alike.
-#define BEND_RATE (DIM == 2 ? 0.70710678118654752440 : 0.35355339059327376220)
+// The rate of shear that counts, in a cell of volume 1, per sum of the velocities of its corners
+// with signs as above, theory (G6).
+#define BEND_RATE (DIM == 2 ? 0.70710678118654752440 : 0.25)
 
 // Component of a number for each of eight points.
 typedef double eight[RP_CHUNK];
@@ -370,6 +369,7 @@ RP_INLINE void apply_page(const rp_friction_problem *f, rp_local page, int each)
             for (int a = 0; a < size_of(each); a++) {
                 l[a] = vload(lambda + a * RP_CHUNK + lane);
             }
+            l[0] -= vload(f->glue + (size_t)chunk * RP_CHUNK + lane);
             tensor_of(each, l, lane, X);
         }
         scatter(links_of(f, chunk, each), X, f->u);
