@@ -1,7 +1,8 @@
--- A box of damp sand is dropped on a wedge: the more cohesion, the larger the pieces, and the less far they go.
+-- A box of damp sand is dropped on a wedge: with more cohesion its pieces are larger and go less far.
 -- After the boxes on wedges of Pradhana Tampubolon and others (2017).
-local dx = param("dx", 0.01, "m")
-local cohesion = param("cohesion", 200, "Pa: 0 runs off, 200 breaks in two and crumbles, 2000 stays in lumps")
+local size = param("size", {"quick", "paper"}, "paper: cells of half the width")
+local dx = param("dx", size == "paper" and 0.005 or 0.01, "m")
+local cohesion = param("cohesion", 200, "Pa; 0 runs off, 2000 stays in lumps")
 scene { title = "A box on a wedge", method = "mixture", dimension = 2, dx = dx, fps = 48, frames = 72, seed = 1 }
 local sand = material.sand { density = 1500, friction_angle = 35, cohesion = cohesion, young = 1e6 }
 particles { material = sand, shape = box { min = {-0.2, 0.5, -1}, max = {0.2, 0.8, 1} } }
