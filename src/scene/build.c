@@ -118,10 +118,13 @@ static rp_world_def world_def(const rp_scene *scene, const rp_scene_world_def *d
 
     const scene_value *transfer = rp_call_value(said, "transfer");
     if (transfer->kind == TAKES_TABLE) {
-        const bool steady = rp_call_value(transfer->call, "steady")->kind != 0;
-        w.transfer = steady ? RP_STEADY : RP_FLIP;
-        w.fade = steady ? rp_call_number(transfer->call, "steady") : 0.0;
-        w.flip = rp_call_number(transfer->call, "flip");
+        if (rp_call_value(transfer->call, "steady")->kind != 0) {
+            w.transfer = RP_STEADY;
+            w.fade = rp_call_number(transfer->call, "steady");
+        } else {
+            w.transfer = RP_FLIP;
+            w.flip = rp_call_number(transfer->call, "flip");
+        }
     } else {
         static const rp_transfer named[] = {RP_APIC, RP_PIC, RP_STEADY};
         w.transfer = named[transfer->choice];

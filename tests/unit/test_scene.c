@@ -1509,6 +1509,29 @@ static void functions_give_c_what_the_script_says(void)
     rp_scene_free(scene);
 }
 
+// A scene takes every form of the transfer into a world.
+static void transfers_become_those_of_the_world(void)
+{
+    static const char *const forms[] = {
+        "'apic'", "'pic'", "'steady'", "{}", "{ flip = 0.9 }", "{ steady = 0.1 }",
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        check_context("transfer = %s", forms[i]);
+        char text[512];
+        snprintf(text, sizeof text,
+                 "scene { dx = 0.1, frames = 1, transfer = %s }\n" SAND
+                 "collider { shape = sphere { center = {0,9,0}, radius = 1 } }\n",
+                 forms[i]);
+        rp_scene *scene = scene_of(text);
+        rp_world *world;
+        rp_scene_world_def how = rp_default_scene_world_def();
+        CHECK_OK(rp_scene_create_world(scene, &how, &world));
+        CHECK_OK(rp_world_step(world));
+        rp_world_destroy(world);
+        rp_scene_free(scene);
+    }
+}
+
 // A function that fails when the run is on its way comes back through the step that called it.
 static void a_function_may_fail_in_the_middle_of_a_run(void)
 {
@@ -1546,4 +1569,5 @@ TEST_MAIN(TEST(every_example_runs), TEST(the_page_is_made_from_the_table),
           TEST(params_are_set_from_outside), TEST(a_param_may_be_a_choice),
           TEST(what_nothing_uses_is_warned_of), TEST(scenes_that_come_along_can_be_run),
           TEST(functions_of_time_must_be_pure), TEST(functions_give_c_what_the_script_says),
-          TEST(a_function_may_fail_in_the_middle_of_a_run))
+          TEST(a_function_may_fail_in_the_middle_of_a_run),
+          TEST(transfers_become_those_of_the_world))
