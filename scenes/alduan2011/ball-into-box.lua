@@ -6,7 +6,8 @@
 --   repose run ball-into-box --set kind=unilateral
 
 local kind = param("kind", {"friction", "unilateral", "bilateral"}, "what resists: see above")
-local dx = param("dx", 0.06, "m: the support of a grain, two spacings")
+local size = param("size", {"quick", "paper"}, "paper: 61 thousand grains")
+local dx = param("dx", size == "paper" and 0.0375 or 0.06, "m: the support of a grain, two spacings")
 local speed = param("speed", 4, "m/s of the ball")
 
 scene { title = "Ball into a box", method = "sph", dx = dx, fps = 48, frames = 48, sph = { bilateral = kind == "bilateral" } }

@@ -723,8 +723,13 @@ collider {{ shape = half_space {{ point = {{0, 0}}, normal = {{1, 0}} }}, contac
         text = heap(1).replace("0.02", "0.0012").replace("fps = 48", "fps = 2000")
         self.write("scene.lua", text)
         said = self.repose("check", "scene.lua").stdout
-        for word in ("particles", "memory", "frames", "time step", "slope", "computing"):
+        for word in ("particles", "memory", "frames", "time step", "stiffness", "slope", "computing"):
             self.assertIn(word, said)
+        self.assertNotIn("compared", said)  # another method may take minutes for one step
+        self.write("small.lua", heap(1))
+        for method, other in ("explicit", "implicit"), ("implicit", "explicit"), ("sph", None):
+            said = self.repose("check", "small.lua", "--compare", "--method", method).stdout
+            self.assertEqual(re.findall("compared +method (\\w+) would take", said), [other] if other else [])
         forecast = json.loads(self.repose("check", "scene.lua", "--json").stdout)
         run = subprocess.Popen([REPOSE, "run", "scene.lua", "-o", "out", "--quiet"])
         _, status, used = os.wait4(run.pid, 0)

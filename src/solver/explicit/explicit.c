@@ -28,7 +28,8 @@ static const rp_property option[] = {
                  "their surface, finer than a cell. The latter presses and rubs alike wherever a "
                  "wall lies in its cell and however it is turned, and costs more; not with rigid "
                  "bodies, bodies that touch each other, colliders that deform, several ranks or "
-                 "an account of energy.",
+                 "an account of energy. On trial: where a moving collider meets another one, "
+                 "forces can grow without bound.",
      .offset = offsetof(options, contact_at)},
 };
 
