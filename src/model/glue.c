@@ -13,8 +13,8 @@ RP_LAW(glue) = {.stress = NULL, .update = NULL, .energy = NULL};
 static unsigned needs(const rp_material_def *def)
 {
     (void)def;
-    return 1u << RP_COL_STRENGTH | 1u << RP_COL_NORMAL | 1u << RP_COL_AREA |
-           1u << RP_COL_PARTNER | 1u << RP_COL_SLACK;
+    return 1u << RP_COL_STRENGTH | 1u << RP_COL_NORMAL | 1u << RP_COL_AREA | 1u << RP_COL_PARTNER |
+           1u << RP_COL_SLACK;
 }
 
 static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_COUNT])

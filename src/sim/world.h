@@ -155,7 +155,7 @@ struct rp_world {
     rp_pair_loads pair_loads;                  // of bodies of particles that touch
     rp_energy energy;                          // lost so far
     rp_watch watch;                            // on energy that nothing brought in
-    rp_buffer cracks; // rp_crack_row, since somebody took them
+    rp_buffer cracks;                          // rp_crack_row, since somebody took them
     rp_local crack_count;
     double funds; // energy of particles at the end of the last step [J]; NAN: not known
     rp_registry registry;

@@ -31,8 +31,7 @@ static rp_world *small_world(void)
     return world;
 }
 
-static const char all_five[] =
-    "there are explicit, implicit, mixture, nonsmooth, sph";
+static const char all_five[] = "there are explicit, implicit, mixture, nonsmooth, sph";
 
 // Every method is known by name; what nobody knows is refused with the list of all.
 static void methods_are_known_by_name(void)

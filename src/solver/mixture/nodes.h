@@ -200,9 +200,9 @@ static double NAME(volume_of)(rp_local count, const REAL *J, const REAL *volume,
 {
     double sum = 0.0;
     for (rp_local i = 0; i < count; i++) {
-        const double v = (double)(volume != NULL
-                                      ? volume[i]
-                                      : table[(size_t)group[i] * RP_GROUP_REALS + RP_GROUP_VOLUME]);
+        const double v =
+            (double)(volume != NULL ? volume[i]
+                                    : table[(size_t)group[i] * RP_GROUP_REALS + RP_GROUP_VOLUME]);
         sum += (double)J[i] * v;
         *rest += v;
     }
