@@ -1,9 +1,32 @@
 #include "solver/common.h"
 
+#include "base/clock.h"
 #include "base/result.h"
 
 #include <math.h>
 #include <string.h>
+
+void rp_stage_done(rp_step *step, int stage, double *since)
+{
+    const double now = rp_seconds();
+    step->stats->seconds[stage] += now - *since;
+    *since = now;
+}
+
+rp_result rp_sort_and_build(rp_step *step)
+{
+    bool build = false;
+    for (int s = 0; s < step->species_count; s++) {
+        build = build || (step->grid->pages == 0 && step->set[s].pages > 0);
+        if (rp_set_wants_sort(&step->set[s])) {
+            rp_grid_forget(step->grid); // of other pages from now on, also when a later sort fails
+            RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
+            step->stats->sorts++;
+            build = true;
+        }
+    }
+    return build ? rp_grid_build(step->grid, step->set, step->species_count) : RP_OK;
+}
 
 double rp_least_node_mass(const rp_step *step)
 {

@@ -3,6 +3,12 @@
 
 #include "solver/solver.h"
 
+// Books the time since *since for a stage, by its place in rp_solver.stage; the next one begins.
+void rp_stage_done(rp_step *step, int stage, double *since);
+
+// Sorts the species that want it, and builds the grid where pages have changed: without ranks.
+rp_result rp_sort_and_build(rp_step *step);
+
 // A node lighter than this share of the lightest particle carries no velocity: f / m diverges
 // there, while what it would give back to particles vanishes [kg].
 double rp_least_node_mass(const rp_step *step);

@@ -418,13 +418,6 @@ static rp_result check_surface(const rp_step *step)
 // Parts of a step, in the order of rp_solver.stage below.
 typedef enum stage { SORT, P2G, GRID, G2P } stage;
 
-static void stage_done(rp_stats *stats, stage done, double *since)
-{
-    const double now = rp_seconds();
-    stats->seconds[done] += now - *since;
-    *since = now;
-}
-
 static rp_result explicit_prepare(void *state, rp_step *step)
 {
     (void)state;
@@ -610,7 +603,7 @@ static rp_result explicit_step(void *state, rp_step *step)
                        "cut into ranks yet: their contact looks at particles");
     }
     RP_TRY(explicit_prepare(state, step));
-    stage_done(step->stats, SORT, &since);
+    rp_stage_done(step, SORT, &since);
 
     RP_TRY(at_surface(step->option) ? check_surface(step) : RP_OK);
     loops l = {.step = step};
@@ -622,7 +615,7 @@ static rp_result explicit_step(void *state, rp_step *step)
         }
     }
     RP_TRY(rp_halo_add(step->grid, step->set, CHANNELS));
-    stage_done(step->stats, P2G, &since);
+    rp_stage_done(step, P2G, &since);
 
     double rubbed = 0.0;
     RP_TRY(update_nodes(s, &l, &rubbed));
@@ -630,7 +623,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     if (step->pairs != NULL) {
         tell_restless(s, &l);
     }
-    stage_done(step->stats, GRID, &since);
+    rp_stage_done(step, GRID, &since);
 
     double speed2 = 0.0, gradient2 = 0.0;
     for (int i = 0; i < step->species_count; i++) {
@@ -645,7 +638,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     }
     s->most.speed = step->stats->max_speed = sqrt(speed2);
     s->most.gradient = step->stats->max_gradient = sqrt(gradient2);
-    stage_done(step->stats, G2P, &since);
+    rp_stage_done(step, G2P, &since);
     return RP_OK;
 }
 

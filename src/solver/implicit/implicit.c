@@ -368,27 +368,10 @@ static rp_result newton(work *w, implicit_state *state, bool *solved)
 // Parts of a step, in the order of rp_solver.stage below.
 typedef enum stage { SORT, P2G, SOLVE, G2P } stage;
 
-static void stage_done(rp_stats *stats, stage done, double *since)
-{
-    const double now = rp_seconds();
-    stats->seconds[done] += now - *since;
-    *since = now;
-}
-
 static rp_result implicit_prepare(void *state, rp_step *step)
 {
     (void)state;
-    bool build = false;
-    for (int s = 0; s < step->species_count; s++) {
-        build = build || (step->grid->pages == 0 && step->set[s].pages > 0);
-        if (rp_set_wants_sort(&step->set[s])) {
-            rp_grid_forget(step->grid); // of other pages from now on, also when a later sort fails
-            RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
-            step->stats->sorts++;
-            build = true;
-        }
-    }
-    return build ? rp_grid_build(step->grid, step->set, step->species_count) : RP_OK;
+    return rp_sort_and_build(step);
 }
 
 enum { CHANNELS = 1 << RP_CH_MOMENTUM | 1 << RP_CH_IMPULSE };
@@ -611,7 +594,7 @@ static rp_result implicit_step(void *state, rp_step *step)
         return rp_fail(RP_ERR_UNSUPPORTED, "method implicit cannot be cut into ranks yet");
     }
     RP_TRY(implicit_prepare(state, step));
-    stage_done(step->stats, SORT, &since);
+    rp_stage_done(step, SORT, &since);
 
     work w = {.option = step->option};
     loops l = {.step = step, .w = &w};
@@ -637,7 +620,7 @@ static rp_result implicit_step(void *state, rp_step *step)
         }
     }
     rp_parallel_for(step->threads, step->grid->pages, 16, sum_page, &l);
-    stage_done(step->stats, P2G, &since);
+    rp_stage_done(step, P2G, &since);
 
     RP_TRY(rp_system_begin(&w.system, &s->numbers, step, field));
     RP_TRY(get_vectors(&w, step));
@@ -651,7 +634,7 @@ static rp_result implicit_step(void *state, rp_step *step)
     }
     note_drive(&w, step);
     RP_TRY(rp_touches_sum(&w.touches, step->grid, step->body, &rubbed));
-    stage_done(step->stats, SOLVE, &since);
+    rp_stage_done(step, SOLVE, &since);
 
     memory most = {0};
     for (int i = 0; i < step->species_count; i++) {
@@ -659,7 +642,7 @@ static rp_result implicit_step(void *state, rp_step *step)
     }
     s->memory.speed = step->stats->max_speed = sqrt(most.speed);
     s->memory.gradient = step->stats->max_gradient = sqrt(most.gradient);
-    stage_done(step->stats, G2P, &since);
+    rp_stage_done(step, G2P, &since);
     return RP_OK;
 }
 

@@ -601,27 +601,10 @@ static void move_water(void *context, int64_t p, int thread)
 // Parts of a step, in the order of rp_solver.stage below.
 typedef enum stage { SORT, P2G, GRID, G2P } stage;
 
-static void stage_done(rp_stats *stats, stage done, double *since)
-{
-    const double now = rp_seconds();
-    stats->seconds[done] += now - *since;
-    *since = now;
-}
-
 static rp_result mixture_prepare(void *state, rp_step *step)
 {
     (void)state;
-    bool build = false;
-    for (int s = 0; s < step->species_count; s++) {
-        build = build || (step->grid->pages == 0 && step->set[s].pages > 0);
-        if (rp_set_wants_sort(&step->set[s])) {
-            rp_grid_forget(step->grid); // of other pages from now on, also when a later sort fails
-            RP_TRY(rp_set_sort(&step->set[s], &step->grid->arena[s], step->threads));
-            step->stats->sorts++;
-            build = true;
-        }
-    }
-    return build ? rp_grid_build(step->grid, step->set, step->species_count) : RP_OK;
+    return rp_sort_and_build(step);
 }
 
 #define GET(pointer, bytes, what)                                                                  \
@@ -722,7 +705,7 @@ static rp_result mixture_step(void *state, rp_step *step)
         return rp_fail(RP_ERR_UNSUPPORTED, "method mixture cannot be cut into ranks yet");
     }
     RP_TRY(mixture_prepare(state, step));
-    stage_done(step->stats, SORT, &since);
+    rp_stage_done(step, SORT, &since);
 
     loops l = {.step = step};
     RP_TRY(get_ready(s, &l));
@@ -739,7 +722,7 @@ static rp_result mixture_step(void *state, rp_step *step)
         rp_parallel_for(threads, blocks, 8, sum_water, &l);
         rp_parallel_for(threads, step->set[l.water].pages, 4, pressure_to_nodes, &l);
     }
-    stage_done(step->stats, P2G, &since);
+    rp_stage_done(step, P2G, &since);
 
     rp_parallel_for(threads, blocks, 8, force_block, &l);
     if (l.rigids.free > 0) {
@@ -750,13 +733,13 @@ static rp_result mixture_step(void *state, rp_step *step)
         step->stats->dropped_momentum += l.dropped[p];
     }
     RP_TRY(rp_touches_sum(&l.touches, step->grid, step->body, &rubbed));
-    stage_done(step->stats, GRID, &since);
+    rp_stage_done(step, GRID, &since);
 
     RP_TRY(move_species(&l, l.sand, &speed2, &gradient2));
     RP_TRY(move_species(&l, l.water, &speed2, &gradient2));
     s->most.speed = step->stats->max_speed = sqrt(speed2);
     s->most.gradient = step->stats->max_gradient = sqrt(gradient2);
-    stage_done(step->stats, G2P, &since);
+    rp_stage_done(step, G2P, &since);
     return RP_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "model/material.h"
 #include "model/sand.h"
 #include "solver/blame.h"
+#include "solver/common.h"
 #include "solver/nonsmooth/loops.h"
 
 #include <stddef.h>
@@ -162,13 +163,6 @@ static void velocities_of_page(void *context, int64_t page, int thread)
 
 // Parts of a step, in the order of rp_solver.stage below.
 typedef enum stage { SORT, ASSEMBLE, SOLVE, G2P } stage;
-
-static void stage_done(rp_stats *stats, stage done, double *since)
-{
-    const double now = rp_seconds();
-    stats->seconds[done] += now - *since;
-    *since = now;
-}
 
 // Particles are looked for by cell, so that sets are sorted whenever anything has moved.
 static rp_result nonsmooth_prepare(void *state, rp_step *step)
@@ -463,13 +457,13 @@ static rp_result nonsmooth_step(void *state, rp_step *step)
 {
     double since = rp_seconds(), speed2 = 0.0, gradient2 = 0.0, rubbed = 0.0;
     RP_TRY(nonsmooth_prepare(state, step));
-    stage_done(step->stats, SORT, &since);
+    rp_stage_done(step, SORT, &since);
 
     loops l = {.step = step,
                .state = state,
                .k = rp_friction_kernels_find(step->grid->layout.dim, step->kernels->isa)};
     RP_TRY(assemble(&l));
-    stage_done(step->stats, ASSEMBLE, &since);
+    rp_stage_done(step, ASSEMBLE, &since);
 
     RP_TRY(solve(&l));
     rp_parallel_for(step->threads, step->grid->pages, 16, velocities_of_page, &l);
@@ -479,14 +473,14 @@ static rp_result nonsmooth_step(void *state, rp_step *step)
     for (rp_local p = 0; p < step->grid->pages; p++) {
         step->stats->dropped_momentum += l.dropped[p];
     }
-    stage_done(step->stats, SOLVE, &since);
+    rp_stage_done(step, SOLVE, &since);
 
     for (int i = 0; i < step->species_count; i++) {
         RP_TRY(move_species(&l, i, &speed2, &gradient2));
     }
     l.state->record.speed = step->stats->max_speed = sqrt(speed2);
     step->stats->max_gradient = sqrt(gradient2);
-    stage_done(step->stats, G2P, &since);
+    rp_stage_done(step, G2P, &since);
     return RP_OK;
 }
 

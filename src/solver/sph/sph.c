@@ -252,13 +252,6 @@ static void learn(sph_state *s, const rp_step *step, int iterations)
 
 typedef enum stage { SORT, LIST, SOLVE, MOVE } stage;
 
-static void stage_done(rp_stats *stats, stage done, double *since)
-{
-    const double now = rp_seconds();
-    stats->seconds[done] += now - *since;
-    *since = now;
-}
-
 static rp_result sph_prepare(void *state, rp_step *step)
 {
     sph_state *s = state;
@@ -477,7 +470,7 @@ static rp_result sph_step(void *state, rp_step *step)
     const sph_options *o = step->option;
     double since = rp_seconds();
     RP_TRY(sph_prepare(state, step));
-    stage_done(step->stats, SORT, &since);
+    rp_stage_done(step, SORT, &since);
     if (step->species_count == 0) {
         return RP_OK;
     }
@@ -510,7 +503,7 @@ static rp_result sph_step(void *state, rp_step *step)
     job.rate = coheres ? s->rate.data : NULL;
     job.report = s->report.data;
     memcpy(job.pull, step->gravity, sizeof job.pull);
-    stage_done(step->stats, LIST, &since);
+    rp_stage_done(step, LIST, &since);
 
     int iterations = 0;
     bool done = false;
@@ -526,7 +519,7 @@ static rp_result sph_step(void *state, rp_step *step)
             s->record.retries += 1.0;
         }
     }
-    stage_done(step->stats, SOLVE, &since);
+    rp_stage_done(step, SOLVE, &since);
 
     over_pages(step, &job, s->passes->finish);
     for (rp_local p = 0; p < set->pages; p++) {
@@ -551,7 +544,7 @@ static rp_result sph_step(void *state, rp_step *step)
     step->stats->extra[2] = report.excess;
     step->stats->extra[3] = s->record.retries;
     step->stats->extra[4] = s->record.missed;
-    stage_done(step->stats, MOVE, &since);
+    rp_stage_done(step, MOVE, &since);
     return RP_OK;
 }
 
