@@ -193,6 +193,29 @@ static rp_result list_blocks(rp_grid *grid)
     return RP_OK;
 }
 
+// Rows of a block that nobody reaches yet. In 2D there is one row along the second axis.
+static void reach_nothing(const rp_layout *l, rp_node_page *page)
+{
+    for (int a = 0; a < 2; a++) {
+        page->lo[a] = (uint8_t)(a < l->dim - 1 ? l->cells[a] : 0);
+        page->hi[a] = (uint8_t)(a < l->dim - 1 ? 0 : 1);
+    }
+}
+
+// ... and what a particle page reaches of the block at its n-th place.
+static void reach_rows(const rp_layout *l, const rp_page *from, int n, rp_node_page *page)
+{
+    int32_t offset[3];
+    rp_near_offset(n, offset);
+    for (int a = 0; a < l->dim - 1; a++) {
+        const int first = offset[a] * l->cells[a] + 1; // the block's node 0 in the arena
+        const int lo = from->reach_lo[a] - first, hi = from->reach_hi[a] - first;
+        page->lo[a] = (uint8_t)(lo < page->lo[a] ? lo > 0 ? lo : 0 : page->lo[a]);
+        page->hi[a] =
+            (uint8_t)(hi > page->hi[a] ? hi < l->cells[a] ? hi : l->cells[a] : page->hi[a]);
+    }
+}
+
 // Who scatters to whom, in both directions.
 static void link_pages(rp_grid *grid, rp_set *set, int index)
 {
@@ -213,6 +236,7 @@ static void link_pages(rp_grid *grid, rp_set *set, int index)
                     // seen from there, this page lies on the opposite side
                     source[(size_t)page->near[n] * RP_NEAR + (size_t)(RP_NEAR - 1 - n)] =
                         (uint32_t)p;
+                    reach_rows(l, page, n, &rp_grid_page(grid)[page->near[n]]);
                 }
             }
         }
@@ -302,6 +326,9 @@ rp_result rp_grid_build(rp_grid *grid, rp_set *set, int sets)
     if (result != RP_OK) {
         rp_grid_forget(grid);
         return result;
+    }
+    for (rp_local p = 0; p < grid->pages; p++) {
+        reach_nothing(&grid->layout, &rp_grid_page(grid)[p]);
     }
     for (int s = 0; s < sets; s++) {
         link_pages(grid, &set[s], s);

@@ -37,6 +37,8 @@ typedef struct rp_node_page {
     uint64_t key;
     int32_t block[3];
     uint16_t field;
+    uint16_t clean; // channels whose nodes that nobody reaches are known to be zero: 1u << channel
+    uint8_t lo[2], hi[2]; // rows that particles reach, [lo, hi) along the slower axes
 } rp_node_page;
 
 // Node pages that share a block, one for each field that reaches it: what contact between bodies

@@ -54,6 +54,39 @@ static void add_arena(const int32_t offset[3], const rp_page *page, int comps, c
     }
 }
 
+// The rows of a node page that particles reach, as runs along its slowest axis.
+enum { ROW_NODES = DIM == 3 ? BLOCK_Z : BLOCK_Y };
+typedef struct reached {
+    int lo, hi;       // along the slowest axis
+    int first, nodes; // of each run, from its plane's first node on
+} reached;
+
+RP_INLINE reached rows_reached(const rp_node_page *page)
+{
+    return (reached){.lo = page->lo[0],
+                     .hi = page->hi[0],
+                     .first = page->lo[1] * ROW_NODES,
+                     .nodes = (page->hi[1] - page->lo[1]) * ROW_NODES};
+}
+
+#define PLANE_NODES (BLOCK_NODES / BLOCK_X)
+
+// Zero for the sum to come. The rest of the page is nobody's: it stays zero until the pages change.
+static void clear_nodes(rp_node_page *page, int channel, int comps, real *node)
+{
+    const unsigned bit = 1u << channel;
+    if (!(page->clean & bit)) {
+        memset(node, 0, sizeof(real) * BLOCK_NODES * (size_t)comps);
+        page->clean |= (uint16_t)bit;
+        return;
+    }
+    const reached r = rows_reached(page);
+    for (int x = r.lo; x < r.hi; x++) {
+        memset(node + (x * PLANE_NODES + r.first) * comps, 0,
+               sizeof(real) * (size_t)(r.nodes * comps));
+    }
+}
+
 void RP_VARIANT(sum)(const rp_grid *grid, const rp_set *set, int sets, unsigned channels,
                      rp_local page)
 {
@@ -63,7 +96,7 @@ void RP_VARIANT(sum)(const rp_grid *grid, const rp_set *set, int sets, unsigned 
             continue;
         }
         real *node = rp_grid_nodes(grid, c, page);
-        memset(node, 0, sizeof(real) * BLOCK_NODES * (size_t)comps);
+        clear_nodes(&rp_grid_page(grid)[page], c, comps, node);
         for (int s = 0; s < sets; s++) {
             const uint32_t *source = rp_grid_source(grid, s, page);
             for (int n = 0; n < RP_NEAR && (grid->scatters[s] >> c & 1); n++) {
@@ -133,14 +166,18 @@ double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double pus
     const real pushed[RP_QUAD] = {(real)push[0], (real)push[1], DIM == 3 ? (real)push[2] : 0, 0};
     const row push_row = row_repeat(pushed);
     double dropped = 0.0;
-    for (int n = 0; n < BLOCK_NODES; n += QUAD_GROUP) {
-        if (impulse == NULL && velocity_of_vector(node + n * RP_QUAD, push_row, (real)least)) {
-            continue;
-        }
-        for (int k = n; k < n + QUAD_GROUP; k++) {
-            dropped +=
-                velocity_of_node(node + k * RP_QUAD, impulse != NULL ? impulse + k * RP_QUAD : NULL,
-                                 push, (real)least);
+    const reached r = rows_reached(&rp_grid_page(grid)[page]);
+    for (int x = r.lo; x < r.hi; x++) {
+        const int first = x * PLANE_NODES + r.first;
+        for (int n = first; n < first + r.nodes; n += QUAD_GROUP) {
+            if (impulse == NULL && velocity_of_vector(node + n * RP_QUAD, push_row, (real)least)) {
+                continue;
+            }
+            for (int k = n; k < n + QUAD_GROUP; k++) {
+                dropped += velocity_of_node(node + k * RP_QUAD,
+                                            impulse != NULL ? impulse + k * RP_QUAD : NULL, push,
+                                            (real)least);
+            }
         }
     }
     return dropped;
@@ -150,7 +187,11 @@ void RP_VARIANT(change)(const rp_grid *grid, rp_local page)
 {
     const real *now = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     real *before = rp_grid_nodes(grid, RP_CH_IMPULSE, page);
-    for (int i = 0; i < BLOCK_NODES * RP_QUAD; i++) {
-        before[i] = now[i] - before[i];
+    const reached r = rows_reached(&rp_grid_page(grid)[page]);
+    for (int x = r.lo; x < r.hi; x++) {
+        const int first = (x * PLANE_NODES + r.first) * RP_QUAD;
+        for (int i = first; i < first + r.nodes * RP_QUAD; i++) {
+            before[i] = now[i] - before[i];
+        }
     }
 }

@@ -459,7 +459,16 @@ void test_bed_set_nodes(test_bed *bed, int channel,
                 test_bed_put(bed, node, RP_QUAD * n + c, quad[c]);
             }
         }
+        rp_grid_page(&bed->grid)[p].clean = 0;
     }
+}
+
+bool test_bed_reaches(const test_bed *bed, rp_local page, int n)
+{
+    const rp_layout *l = &bed->layout;
+    const rp_node_page *q = &rp_grid_page(&bed->grid)[page];
+    const int x = n / (l->cells[1] * l->cells[2]), y = n / l->cells[2] % l->cells[1];
+    return x >= q->lo[0] && x < q->hi[0] && (l->dim == 2 || (y >= q->lo[1] && y < q->hi[1]));
 }
 
 bool test_is_built(int dim, int order, rp_precision precision)

@@ -101,6 +101,8 @@ double test_bed_node_value(const test_bed *bed, int field, int channel, const in
                            int comp);
 // The global index of node n of a node page.
 void test_bed_index(const test_bed *bed, rp_local page, int n, int32_t index[3]);
+// Does any particle of its field reach the row that this node is in?
+bool test_bed_reaches(const test_bed *bed, rp_local page, int n);
 double test_bed_get(const test_bed *bed, const void *numbers, int64_t at);
 void test_bed_put(const test_bed *bed, void *numbers, int64_t at, double value);
 // Sets every node of the grid from its global index: velocity and mass in, rounded ones out.

@@ -162,6 +162,44 @@ static void check_node_pages(const fixture *f, int sets)
     free(reached);
 }
 
+// Rows of a node page that particles reach, one cell from where they are: from the first to the
+// last.
+static void check_rows(const fixture *f, int sets)
+{
+    const rp_layout *l = &f->grid.layout;
+    for (rp_local q = 0; q < f->grid.pages; q++) {
+        const rp_node_page *to = &rp_grid_page(&f->grid)[q];
+        check_context("node page %d", q);
+        for (int a = 0; a < l->dim - 1; a++) {
+            int lo = l->cells[a], hi = 0;
+            for (int s = 0; s < sets; s++) {
+                for (int i = 0; i < f->set[s].pages * RP_NEAR; i++) {
+                    const rp_page *page = &rp_set_page(&f->set[s])[i / RP_NEAR];
+                    const int n = i % RP_NEAR;
+                    const int32_t offset[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+                    if (page->near[n] != (uint32_t)q) {
+                        continue;
+                    }
+                    for (rp_local k = page->first; k < page->first + page->count; k++) {
+                        const double x =
+                            rp_set_value(&f->set[s], RP_COL_POSITION, k, a, page) / l->h -
+                            l->shift - (double)(page->block[a] + offset[a]) * l->cells[a];
+                        const int first = (int)floor(x) - 1, last = first + 2 + l->order;
+                        if (last >= 0 && first < l->cells[a]) {
+                            lo = first < lo ? first : lo;
+                            hi = last + 1 > hi ? last + 1 : hi;
+                        }
+                    }
+                }
+            }
+            CHECK_EQUAL(to->lo[a], lo > 0 ? lo : 0);
+            CHECK_EQUAL(to->hi[a], hi < l->cells[a] ? hi : l->cells[a]);
+        }
+        CHECK_EQUAL(to->clean, 0);
+    }
+    check_context("%s", "");
+}
+
 // near[] of particle pages and source[] of node pages say the same, in both directions.
 static void check_links(const fixture *f, int sets)
 {
@@ -266,6 +304,7 @@ static void build_and_check(fixture *f, int sets)
 {
     CHECK_OK(rp_grid_build(&f->grid, f->set, sets));
     CHECK_HELPER(check_node_pages(f, sets));
+    CHECK_HELPER(check_rows(f, sets));
     CHECK_HELPER(check_links(f, sets));
     CHECK_HELPER(check_room(f, sets));
     CHECK_HELPER(check_blocks(&f->grid));
