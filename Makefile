@@ -9,7 +9,7 @@ PRESETS := release scalar clang debug asan-wide tsan coverage
 
 # Debian packages
 BUILD_PACKAGES := gcc libc6-dev cmake ninja-build pkg-config liblua5.4-dev libhdf5-dev libjansson-dev libpng-dev \
-	libembree-dev libwebsockets-dev
+	libembree-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg clang libclang-rt-14-dev
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb python3-h5py python3-matplotlib xvfb xauth blender llvm clang-format gcovr
 

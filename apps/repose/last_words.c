@@ -33,9 +33,8 @@ static atomic_bool spared; // main() has ended, or others have begun with this a
 // ---- whose code ----
 
 static const char *const libraries[][2] = {
-    {"libhdf5", "HDF5"},       {"libembree", "Embree"},           {"libtbb", "TBB"},
-    {"liblua", "Lua"},         {"libjansson", "jansson"},         {"libpng", "libpng"},
-    {"libopenvdb", "OpenVDB"}, {"libwebsockets", "libwebsockets"}};
+    {"libhdf5", "HDF5"},       {"libembree", "Embree"}, {"libtbb", "TBB"},        {"liblua", "Lua"},
+    {"libjansson", "jansson"}, {"libpng", "libpng"},    {"libopenvdb", "OpenVDB"}};
 
 // What people call it; NULL: not one of those.
 static const char *library(const char *file)

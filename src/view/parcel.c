@@ -37,21 +37,17 @@ size_t rp_parcel_size(const rp_parcel *parcel)
     return size;
 }
 
-size_t rp_parcel_copy(const rp_parcel *parcel, size_t offset, void *out, size_t room)
+int rp_parcel_rest(const rp_parcel *parcel, size_t offset, struct iovec out[RP_PARCEL_PIECES])
 {
-    size_t done = 0;
-    for (int i = 0; i < RP_PARCEL_PIECES && parcel->piece[i] != NULL && done < room; i++) {
-        const rp_blob *blob = parcel->piece[i];
-        if (offset >= blob->size) {
-            offset -= blob->size;
-            continue;
+    int pieces = 0;
+    for (int i = 0; i < RP_PARCEL_PIECES && parcel->piece[i] != NULL; i++) {
+        rp_blob *blob = parcel->piece[i];
+        if (offset < blob->size) {
+            out[pieces++] = (struct iovec){blob->data + offset, blob->size - offset};
         }
-        const size_t left = blob->size - offset, part = left < room - done ? left : room - done;
-        memcpy((char *)out + done, blob->data + offset, part);
-        done += part;
-        offset = 0;
+        offset -= offset < blob->size ? offset : blob->size;
     }
-    return done;
+    return pieces;
 }
 
 rp_parcel rp_parcel_share(const rp_parcel *parcel)

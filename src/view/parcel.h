@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdatomic.h>
+#include <sys/uio.h>
 
 typedef struct rp_blob {
     atomic_int users;
@@ -28,8 +29,8 @@ typedef struct rp_parcel {
 } rp_parcel;
 
 size_t rp_parcel_size(const rp_parcel *parcel);
-// Up to `room` bytes from `offset` on. @return how many
-size_t rp_parcel_copy(const rp_parcel *parcel, size_t offset, void *out, size_t room);
+// What is left of it from `offset` on. @return how many pieces
+int rp_parcel_rest(const rp_parcel *parcel, size_t offset, struct iovec out[RP_PARCEL_PIECES]);
 rp_parcel rp_parcel_share(const rp_parcel *parcel);
 void rp_parcel_release(rp_parcel *parcel);
 

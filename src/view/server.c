@@ -29,7 +29,7 @@ static void push_reply(rp_view *v, int slot, uint64_t serial, rp_parcel parcel)
     *v->reply_end = r;
     v->reply_end = &r->next;
     pthread_mutex_unlock(&v->mutex);
-    lws_cancel_service(v->context);
+    rp_view_wake(v);
 }
 
 static rp_parcel trouble(const rp_view_task *t, rp_result result, const char *sentence)
@@ -81,7 +81,7 @@ static void publish(rp_view *v, bool quit)
     copy_lines(v);
     v->quit = quit;
     pthread_mutex_unlock(&v->mutex);
-    lws_cancel_service(v->context);
+    rp_view_wake(v);
 }
 
 static void look(rp_view *v)
@@ -133,7 +133,7 @@ static void work(rp_view *v, const rp_view_task *t)
     push_reply(v, t->slot, t->serial, result == RP_OK ? parcel : trouble(t, result, sentence));
 }
 
-static double seconds(void)
+double rp_view_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -165,9 +165,9 @@ static void *read_files(void *context)
     double due = 0.0;
     rp_thread_begin();
     while (!v->quit) {
-        if (seconds() >= due) {
+        if (rp_view_seconds() >= due) {
             look(v);
-            due = seconds() + 1e-3 * LOOK_MS;
+            due = rp_view_seconds() + 1e-3 * LOOK_MS;
         }
         rp_view_task *t = next_task(v, due);
         if (t != NULL) {
@@ -252,7 +252,7 @@ rp_result rp_view_serve(rp_view *v)
         return rp_fail(RP_ERR_MEMORY, "cannot start a thread: %s", strerror(error));
     }
     for (bool quit = false; !quit;) {
-        lws_service(v->context, 0);
+        rp_view_serve_sockets(v);
         pthread_mutex_lock(&v->mutex);
         quit = v->quit;
         pthread_mutex_unlock(&v->mutex);
@@ -266,14 +266,7 @@ void rp_view_close(rp_view *v)
     if (v == NULL) {
         return;
     }
-    if (v->context != NULL) {
-        lws_context_destroy(v->context);
-    }
-    for (int i = 0; i < RP_VIEW_CLIENTS; i++) {
-        if (v->client[i].wsi != NULL) {
-            rp_view_farewell(&v->client[i]);
-        }
-    }
+    rp_view_hang_up_all(v);
     while (v->task_first != NULL) {
         rp_view_task *next = v->task_first->next;
         free(v->task_first);

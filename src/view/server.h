@@ -8,25 +8,22 @@
 // its open requests and one parcel in the middle. The run is another process, which knows nothing
 // of all this.
 //
-// Of libwebsockets only lws_cancel_service() may be called from another thread, and lws_write()
-// only when the socket can take something, once.
+// Sockets belong to their thread; the other one only calls rp_view_wake().
 #pragma once
 
 #include "view/aims.h"
 #include "view/frames.h"
 #include "view/gate.h"
+#include "view/http.h"
 #include "view/message.h"
 #include "view/watch.h"
+#include "view/wire.h"
 
 #include "repose/view.h"
 
-#include <libwebsockets.h>
 #include <pthread.h>
 
-enum {
-    RP_VIEW_OPEN = 4,         // requests of one client
-    RP_VIEW_PART = 512 << 10, // bytes of a message that are handed to a socket at once
-};
+enum { RP_VIEW_OPEN = 4 }; // requests of one client
 
 // A request on its way to the thread that reads files.
 typedef struct rp_view_task {
@@ -45,28 +42,32 @@ typedef struct rp_view_reply {
 
 // A page that is connected; belongs to the thread of the sockets.
 typedef struct rp_view_client {
-    struct lws *wsi; // NULL: the slot is free
+    bool here;       // or the slot is free
     uint64_t serial; // never used again
     int open;        // requests
     rp_view_reply *first, **end;
+    // the message that is being written, with the head of its frame
     rp_parcel sending;
-    size_t sent;
+    unsigned char head[RP_WIRE_HEAD];
+    size_t head_size, sent, left;
     // what it was sent of what all get
     uint64_t status, scene, epoch;
     size_t stats;
-    // a message that comes in parts
+    // what comes in parts
+    rp_wire_read read;
     char text[RP_MESSAGE_BYTES];
-    size_t size;
+    unsigned char control[RP_WIRE_CONTROL];
 } rp_view_client;
+
+typedef struct rp_view_sockets rp_view_sockets;
 
 struct rp_view {
     rp_view_def def;
     rp_gate gate;
     char address[64];
-    struct lws_context *context;
+    rp_view_sockets *sockets;
     rp_view_client client[RP_VIEW_CLIENTS];
     uint64_t serials;
-    unsigned char part[LWS_PRE + RP_VIEW_PART];
 
     pthread_t files;
     pthread_mutex_t mutex; // all below
@@ -92,7 +93,12 @@ struct rp_view {
     } refusals;
 };
 
+// server.c: of a clock that only goes forward
+double rp_view_seconds(void);
+
 // sockets.c
 rp_result rp_view_listen(rp_view *v);
+void rp_view_serve_sockets(rp_view *v); // what there is to do, or waits for it, a second at most
+void rp_view_wake(rp_view *v);          // from the other thread: there is something to be sent
+void rp_view_hang_up_all(rp_view *v);
 void rp_view_drop_replies(rp_view_reply *r);
-void rp_view_farewell(rp_view_client *c);

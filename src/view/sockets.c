@@ -1,21 +1,73 @@
+#define _GNU_SOURCE // accept4
 // The thread of the sockets: who is let in, what is read from pages and written to them.
+//
+//     asks ──a page's file──▶ answered ──▶ leaves        (closed within seconds, whatever comes)
+//       └────/socket────────▶ talks ──────▶ leaves
+//
+// No call here waits but poll(). What is read from a page is bounded by its buffer, since reading
+// stops while its requests are open; who asks slowly makes room for others.
 #include "view/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    CONNECTIONS = 256,  // that are open at a time, pages and others
-    HEADERS = 16 << 10, // bytes of one request's headers
+    CONNECTIONS = 256, // that are open at a time, pages and others
+    AT_ONCE = 2 << 20, // bytes for one page, then others have a turn
+    OUT = 2048,        // bytes of an answer without its file, or of control frames
+};
+
+// [s]
+static const double to_ask = 5.0, to_answer = 30.0, to_leave = 2.0;
+
+typedef enum state {
+    FREE,
+    ASKS,     // the head of a request comes
+    ANSWERED, // it gets a file, or hears why not
+    TALKS,    // a WebSocket
+    REFUSED,  // it was one: the message on its way ends, and then a frame says why
+    LEAVES,   // all is written; what still comes is thrown away, or the answer could be lost
+} state;
+
+typedef struct visitor {
+    state state;
+    int fd;
+    double until; // when patience ends; 0: never
+    bool blocked; // the socket has no room for what is to be written
+    unsigned char in[RP_HTTP_HEAD];
+    size_t have;
+    unsigned char out[OUT];
+    size_t size, sent;
+    const rp_page_file *file;
+    size_t file_sent;
+    rp_view_client *client; // of one that talks
+} visitor;
+
+struct rp_view_sockets {
+    int listening, wake;
+    double accept_after; // there were no descriptors left
+    visitor visitor[CONNECTIONS];
 };
 
 // ---- saying what was refused ----
+
+// What strangers send reaches neither a terminal nor them as it is.
+static void write_plain(const char *text, size_t room, char *out)
+{
+    snprintf(out, room, "%s", text);
+    for (char *c = out; *c != '\0'; c++) {
+        *c = *c >= 0x20 && *c < 0x7f ? *c : '?';
+    }
+}
 
 static void refuse(rp_view *v, const char *what, const char *why)
 {
@@ -33,47 +85,25 @@ static void refuse(rp_view *v, const char *what, const char *why)
         v->refusals.left_out++;
         return;
     }
-    // what strangers send does not reach a terminal as it is
-    snprintf(clean, sizeof clean, "%s", what);
-    for (char *c = clean; *c != '\0'; c++) {
-        *c = *c >= 0x20 && *c < 0x7f ? *c : '?';
-    }
+    write_plain(what, sizeof clean, clean);
     rp_log(RP_LOG_WARNING, "view: refused %s: %s", why, clean);
 }
 
 // ---- clients ----
 
-static rp_view_client *client_of(rp_view *v, const struct lws *wsi)
+static rp_view_client *new_client(rp_view *v)
 {
     for (int i = 0; i < RP_VIEW_CLIENTS; i++) {
-        if (v->client[i].wsi == wsi) {
-            return &v->client[i];
+        rp_view_client *c = &v->client[i];
+        if (!c->here) {
+            memset(c, 0, sizeof *c);
+            *c = (rp_view_client){.here = true, .serial = ++v->serials};
+            c->end = &c->first;
+            c->read.room = sizeof c->text;
+            return c;
         }
     }
     return NULL;
-}
-
-static bool is_full(const rp_view *v)
-{
-    int used = 0;
-    for (int i = 0; i < RP_VIEW_CLIENTS; i++) {
-        used += v->client[i].wsi != NULL;
-    }
-    return used == RP_VIEW_CLIENTS;
-}
-
-static int welcome(rp_view *v, struct lws *wsi)
-{
-    rp_view_client *c = client_of(v, NULL);
-    if (c == NULL) {
-        return -1;
-    }
-    memset(c, 0, sizeof *c);
-    c->wsi = wsi;
-    c->serial = ++v->serials;
-    c->end = &c->first;
-    lws_callback_on_writable(wsi);
-    return 0;
 }
 
 void rp_view_drop_replies(rp_view_reply *r)
@@ -84,13 +114,6 @@ void rp_view_drop_replies(rp_view_reply *r)
         free(r);
         r = next;
     }
-}
-
-void rp_view_farewell(rp_view_client *c)
-{
-    rp_view_drop_replies(c->first);
-    rp_parcel_release(&c->sending);
-    c->wsi = NULL;
 }
 
 // What a page that is gone still wanted to see is not looked up; what it ordered is done.
@@ -111,6 +134,24 @@ static void forget_tasks(rp_view *v, uint64_t serial)
     pthread_mutex_unlock(&v->mutex);
 }
 
+static void farewell(rp_view *v, rp_view_client *c)
+{
+    forget_tasks(v, c->serial);
+    rp_view_drop_replies(c->first);
+    rp_parcel_release(&c->sending);
+    c->here = false;
+}
+
+static void drop(rp_view *v, visitor *s)
+{
+    if (s->client != NULL) {
+        farewell(v, s->client);
+    }
+    close(s->fd);
+    s->client = NULL;
+    s->state = FREE;
+}
+
 // Answers that have come from the other thread, to those who asked.
 static void deliver(rp_view *v)
 {
@@ -123,7 +164,7 @@ static void deliver(rp_view *v)
         rp_view_reply *next = r->next;
         rp_view_client *c = &v->client[r->slot];
         r->next = NULL;
-        if (c->wsi != NULL && c->serial == r->serial) {
+        if (c->here && c->serial == r->serial) {
             *c->end = r;
             c->end = &r->next;
         } else {
@@ -131,18 +172,14 @@ static void deliver(rp_view *v)
         }
         r = next;
     }
-    for (int i = 0; i < RP_VIEW_CLIENTS; i++) {
-        if (v->client[i].wsi != NULL) {
-            lws_callback_on_writable(v->client[i].wsi);
-        }
-    }
 }
 
-static int ask(rp_view *v, rp_view_client *c, const rp_message *message)
+// @return false: no memory
+static bool ask(rp_view *v, rp_view_client *c, const rp_message *message)
 {
     rp_view_task *t = calloc(1, sizeof *t);
     if (t == NULL) {
-        return -1;
+        return false;
     }
     *t = (rp_view_task){.slot = (int)(c - v->client), .serial = c->serial, .message = *message};
     pthread_mutex_lock(&v->mutex);
@@ -150,50 +187,265 @@ static int ask(rp_view *v, rp_view_client *c, const rp_message *message)
     v->task_end = &t->next;
     pthread_cond_signal(&v->wake);
     pthread_mutex_unlock(&v->mutex);
-    if (++c->open == RP_VIEW_OPEN) {
-        lws_rx_flow_control(c->wsi, 0);
-    }
-    return 0;
+    c->open++;
+    return true;
 }
 
-static int hang_up(rp_view *v, struct lws *wsi, enum lws_close_status status, const char *why)
+// ---- who is let in ----
+
+static void set_state(visitor *s, state to, double patience)
 {
-    char text[100];
-    snprintf(text, sizeof text, "%s", why);
-    lws_close_reason(wsi, status, (unsigned char *)text, strlen(text));
-    refuse(v, why, "a message");
-    return -1;
+    s->state = to;
+    s->until = patience > 0.0 ? rp_view_seconds() + patience : 0.0;
 }
 
-static int take(rp_view *v, struct lws *wsi, const char *data, size_t size)
+// Answers are far shorter than the room for them, and so are frames where may_talk() has looked.
+static void say_bytes(visitor *s, const void *bytes, size_t size)
 {
-    rp_view_client *c = client_of(v, wsi);
-    rp_message message;
-    if (c == NULL) {
-        return -1;
+    const size_t left = sizeof s->out - s->size;
+    size = size < left ? size : left;
+    memcpy(s->out + s->size, bytes, size);
+    s->size += size;
+}
+
+static void say(visitor *s, const char *text) { say_bytes(s, text, strlen(text)); }
+
+static void answer(visitor *s, const char *status, const char *text)
+{
+    char head[256];
+    snprintf(head, sizeof head,
+             "HTTP/1.1 %s\r\ncontent-type: text/plain\r\ncontent-length: %zu\r\n"
+             "connection: close\r\n\r\n",
+             status, strlen(text));
+    say(s, head);
+    say(s, text);
+    set_state(s, ANSWERED, to_answer);
+}
+
+// Host and token; why not, or NULL. @param by_address the token came with the address, as that for
+// the socket has to
+static const char *check_visitor(const rp_view *v, const rp_http *asked, bool *by_address)
+{
+    *by_address = v->gate.token[0] != '\0' && rp_gate_token(&v->gate, asked->token);
+    if (!rp_gate_host(&v->gate, asked->host)) {
+        return "a foreign host";
     }
-    if (lws_frame_is_binary(wsi)) {
-        return hang_up(v, wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, "binary messages");
+    return *by_address || rp_gate_cookie(&v->gate, asked->cookie) ? NULL
+                                                                  : "a missing or wrong token";
+}
+
+static void open_socket(rp_view *v, visitor *s, const rp_http *asked, bool by_address)
+{
+    char accept[RP_WIRE_ACCEPT + 1];
+    if (v->gate.token[0] != '\0' && !by_address) {
+        refuse(v, asked->host, "a missing or wrong token");
+        answer(s, "403 Forbidden", "");
+    } else if (!rp_gate_origin(&v->gate, asked->origin, asked->host)) {
+        refuse(v, asked->origin, "a foreign origin");
+        answer(s, "403 Forbidden", "");
+    } else if (strcmp(asked->version, "13") != 0 || !rp_wire_accept(asked->key, accept)) {
+        refuse(v, asked->host, "a WebSocket that is none");
+        answer(s, "400 Bad Request", "");
+    } else if (!rp_http_list_has(asked->protocols, "repose-view")) {
+        refuse(v, "want repose-view", "another protocol");
+        answer(s, "400 Bad Request", "");
+    } else if ((s->client = new_client(v)) == NULL) {
+        refuse(v, "all places are taken", "a page");
+        answer(s, "503 Service Unavailable", "");
+    } else {
+        say(s, "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n"
+               "sec-websocket-protocol: repose-view\r\nsec-websocket-accept: ");
+        say(s, accept);
+        say(s, "\r\n\r\n");
+        set_state(s, TALKS, 0.0);
     }
-    if (size > sizeof c->text - c->size ||
-        lws_remaining_packet_payload(wsi) > sizeof c->text - c->size - size) {
-        return hang_up(v, wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "it is too long");
+}
+
+// The page may load its own files, open its own socket, and nothing else.
+static void send_file(const rp_view *v, visitor *s, const rp_page_file *file, bool with_cookie)
+{
+    char head[512], cookie[128];
+    snprintf(head, sizeof head,
+             "HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %zu\r\nconnection: close\r\n",
+             file->type, file->size);
+    say(s, head);
+    say(s, "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+           "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+           "frame-ancestors 'none'\r\n"
+           "x-content-type-options: nosniff\r\n"
+           "x-frame-options: DENY\r\n"
+           "referrer-policy: no-referrer\r\n"
+           "cross-origin-resource-policy: same-origin\r\n"
+           "cross-origin-opener-policy: same-origin\r\n"
+           "cache-control: no-store\r\n");
+    if (with_cookie) {
+        rp_gate_make_cookie(&v->gate, cookie);
+        say(s, "set-cookie: ");
+        say(s, cookie);
+        say(s, "\r\n");
     }
-    memcpy(c->text + c->size, data, size);
-    c->size += size;
-    if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) {
-        return 0;
+    say(s, "\r\n");
+    s->file = file;
+    set_state(s, ANSWERED, to_answer);
+}
+
+// Of somebody whose request is whole.
+static void hear(rp_view *v, visitor *s, char *head, size_t size)
+{
+    rp_http asked;
+    bool by_address;
+    if (!rp_http_parse(head, size, &asked)) {
+        refuse(v, "want GET", "a request that is no HTTP");
+        answer(s, "400 Bad Request", "");
+        return;
     }
-    const rp_result result = rp_message_parse(c->text, c->size, &message);
-    c->size = 0;
-    if (result != RP_OK) {
-        return hang_up(v, wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, rp_last_error());
+    const char *why = check_visitor(v, &asked, &by_address);
+    if (why != NULL) {
+        refuse(v, asked.host, why);
+        answer(s, "403 Forbidden",
+               "Open the address that repose view has printed, with its token.\n");
+        return;
     }
-    // one that does not stop when it is told to
-    if (c->open >= 16 * RP_VIEW_OPEN) {
-        return hang_up(v, wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, "too many requests at once");
+    if (strcmp(asked.method, "GET") != 0) {
+        refuse(v, asked.host, "a request that is no GET");
+        answer(s, "405 Method Not Allowed", "");
+        return;
     }
-    return ask(v, c, &message);
+    if (strcmp(asked.path, "/socket") == 0 && asked.upgrade) {
+        open_socket(v, s, &asked, by_address);
+        return;
+    }
+    const rp_page_file *file = rp_gate_file(asked.path);
+    if (file == NULL) {
+        refuse(v, asked.path, "an unknown path");
+        answer(s, "404 Not Found", "");
+        return;
+    }
+    send_file(v, s, file, by_address);
+}
+
+// What has come of a request so far.
+static void listen_to(rp_view *v, visitor *s)
+{
+    char head[RP_HTTP_HEAD];
+    const size_t size = rp_http_head_size((const char *)s->in, s->have);
+    if (size > 0) {
+        memcpy(head, s->in, size);
+        s->have -= size; // a page may talk at once
+        memmove(s->in, s->in + size, s->have);
+        hear(v, s, head, size);
+    } else if (s->have > 0 && (s->in[0] < 'A' || s->in[0] > 'Z')) {
+        refuse(v, "want GET", "a request that is no HTTP");
+        drop(v, s);
+    } else if (s->have == sizeof s->in) {
+        refuse(v, "too long", "a request");
+        answer(s, "431 Request Header Fields Too Large", "");
+    }
+}
+
+// ---- reading ----
+
+static void hang_up(visitor *s, int why, const char *words)
+{
+    unsigned char frame[RP_WIRE_HEAD + RP_WIRE_CONTROL];
+    char plain[RP_WIRE_CONTROL];
+    write_plain(words, sizeof plain, plain);
+    say_bytes(s, frame, (size_t)rp_wire_close(why, plain, frame));
+    set_state(s, REFUSED, to_leave);
+}
+
+static void refuse_message(rp_view *v, visitor *s, int why, const char *words)
+{
+    hang_up(s, why, words);
+    refuse(v, words, "a message");
+}
+
+// A control frame is whole.
+static void control(visitor *s, int kind, const unsigned char *data, size_t size)
+{
+    if (kind == RP_WIRE_PING) {
+        unsigned char head[RP_WIRE_HEAD];
+        say_bytes(s, head, (size_t)rp_wire_head(RP_WIRE_PONG, size, head));
+        say_bytes(s, data, size);
+    } else if (kind == RP_WIRE_CLOSE) {
+        hang_up(s, size == 1 ? RP_WIRE_WRONG : RP_WIRE_NORMAL, "");
+    }
+}
+
+static void take(rp_view *v, visitor *s, const rp_wire_part *part)
+{
+    rp_view_client *c = s->client;
+    if (part->kind >= RP_WIRE_CLOSE) {
+        memcpy(c->control + part->at, part->data, part->size);
+        if (part->whole) {
+            control(s, part->kind, c->control, part->at + part->size);
+        }
+    } else if (part->kind != 0) {
+        rp_message message;
+        memcpy(c->text + part->at, part->data, part->size);
+        if (!part->whole) {
+            return;
+        }
+        if (rp_message_parse(c->text, part->at + part->size, &message) != RP_OK) {
+            refuse_message(v, s, RP_WIRE_REFUSED, rp_last_error());
+        } else if (!ask(v, c, &message)) {
+            drop(v, s);
+        }
+    }
+}
+
+// Is there room for what a page may ask, and for what it is answered at once?
+static bool may_talk(const visitor *s)
+{
+    return s->state == TALKS && s->client->open < RP_VIEW_OPEN &&
+           sizeof s->out - s->size >= 2 * (RP_WIRE_HEAD + RP_WIRE_CONTROL);
+}
+
+static void talk(rp_view *v, visitor *s)
+{
+    size_t done = 0;
+    while (done < s->have && may_talk(s)) {
+        rp_wire_part part;
+        size_t used = 0;
+        const int wrong =
+            rp_wire_take(&s->client->read, s->in + done, s->have - done, &used, &part);
+        done += used;
+        if (wrong != 0) {
+            refuse_message(v, s, wrong,
+                           wrong == RP_WIRE_LONG   ? "it is too long"
+                           : wrong == RP_WIRE_KIND ? "binary messages"
+                                                   : "no frame that a browser sends");
+        } else {
+            take(v, s, &part);
+        }
+    }
+    if (s->state == TALKS) {
+        s->have -= done;
+        memmove(s->in, s->in + done, s->have);
+    }
+}
+
+// Does anything that it sends get read now?
+static bool may_read(const visitor *s)
+{
+    return s->state == ASKS || s->state == LEAVES ||
+           (s->state == TALKS && s->have < sizeof s->in && may_talk(s));
+}
+
+static void read_some(rp_view *v, visitor *s)
+{
+    if (s->state == LEAVES) {
+        s->have = 0;
+    }
+    const ssize_t size = recv(s->fd, s->in + s->have, sizeof s->in - s->have, 0);
+    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+        drop(v, s);
+        return;
+    }
+    s->have += size > 0 ? (size_t)size : 0;
+    if (s->state == ASKS) {
+        listen_to(v, s);
+    }
 }
 
 // ---- writing ----
@@ -235,311 +487,308 @@ static bool choose_parcel(rp_view *v, rp_view_client *c)
         c->end = c->first == NULL ? &c->first : c->end;
         c->sending = r->parcel;
         free(r);
-        if (c->open-- == RP_VIEW_OPEN) {
-            lws_rx_flow_control(c->wsi, 1);
-        }
+        c->open--;
     } else {
         found = false;
     }
     pthread_mutex_unlock(&v->mutex);
-    c->sent = 0;
     return found;
 }
 
-static int write_some(rp_view *v, struct lws *wsi)
+// A message to be written; false: none. One that could not be made is empty, and left out
+static bool next_message(rp_view *v, rp_view_client *c)
 {
-    rp_view_client *c = client_of(v, wsi);
-    if (c == NULL) {
-        return -1;
-    }
-    while (c->sending.piece[0] == NULL) { // one that could not be made is empty
+    while (c->sending.piece[0] == NULL) {
         if (!choose_parcel(v, c)) {
-            return 0;
+            return false;
         }
+        const size_t size = rp_parcel_size(&c->sending);
+        c->head_size =
+            (size_t)rp_wire_head(c->sending.binary ? RP_WIRE_BINARY : RP_WIRE_TEXT, size, c->head);
+        c->left = c->head_size + size;
+        c->sent = 0;
     }
-    const size_t all = rp_parcel_size(&c->sending);
-    const size_t size = rp_parcel_copy(&c->sending, c->sent, v->part + LWS_PRE, RP_VIEW_PART);
-    const bool first = c->sent == 0, last = c->sent + size == all;
-    const int flags =
-        lws_write_ws_flags(c->sending.binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT, first, last);
-    if (lws_write(wsi, v->part + LWS_PRE, size, (enum lws_write_protocol)flags) < (int)size) {
-        return -1;
+    return true;
+}
+
+typedef enum written { ALL, FULL, LOST } written;
+
+// Hands pieces to the socket. @return false: lost; `*done` bytes were taken
+static bool hand(visitor *s, const struct iovec *piece, int pieces, size_t *done)
+{
+    const struct msghdr message = {.msg_iov = (struct iovec *)piece, .msg_iovlen = (size_t)pieces};
+    const ssize_t size = sendmsg(s->fd, &message, MSG_NOSIGNAL);
+    *done = size > 0 ? (size_t)size : 0;
+    return size >= 0 || errno == EAGAIN || errno == EINTR;
+}
+
+static bool hand_message(visitor *s, rp_view_client *c, size_t *done)
+{
+    struct iovec piece[1 + RP_PARCEL_PIECES];
+    int pieces = 0;
+    if (c->sent < c->head_size) {
+        piece[pieces++] = (struct iovec){c->head + c->sent, c->head_size - c->sent};
     }
-    c->sent += size;
-    if (last) {
+    const size_t at = c->sent > c->head_size ? c->sent - c->head_size : 0;
+    pieces += rp_parcel_rest(&c->sending, at, piece + pieces);
+    if (!hand(s, piece, pieces, done)) {
+        return false;
+    }
+    c->sent += *done;
+    c->left -= *done;
+    if (c->left == 0) {
         rp_parcel_release(&c->sending);
     }
-    lws_callback_on_writable(wsi);
-    return 0;
+    return true;
 }
 
-// ---- who is let in ----
-
-static bool header(struct lws *wsi, enum lws_token_indexes which, char *out, int size)
+static written write_some(rp_view *v, visitor *s)
 {
-    out[0] = '\0';
-    return lws_hdr_total_length(wsi, which) < size && lws_hdr_copy(wsi, out, size, which) > 0;
-}
-
-// Host and token; why not, or NULL. @param by_address the token came with the address, as that for
-// the socket has to
-static const char *check_visitor(rp_view *v, struct lws *wsi, char host[300], bool *by_address)
-{
-    // those of all servers that this machine ever had: cookies do not know ports
-    char cookies[HEADERS], argument[RP_VIEW_TOKEN + 32];
-    if (!header(wsi, WSI_TOKEN_HOST, host, 300) || !rp_gate_host(&v->gate, host)) {
-        return "a foreign host";
-    }
-    const char *given = lws_get_urlarg_by_name(wsi, "token=", argument, sizeof argument);
-    *by_address = v->gate.token[0] != '\0' && rp_gate_token(&v->gate, given);
-    header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies);
-    if (!*by_address && !rp_gate_cookie(&v->gate, cookies)) {
-        return "a missing or wrong token";
-    }
-    return NULL;
-}
-
-static int answer(struct lws *wsi, unsigned status, const char *text)
-{
-    lws_return_http_status(wsi, status, text);
-    return -1; // and close: nobody who was refused keeps a connection
-}
-
-static int confirm_upgrade(rp_view *v, struct lws *wsi)
-{
-    char host[300], origin[300], path[64];
-    bool by_address;
-    const char *why = check_visitor(v, wsi, host, &by_address);
-    header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin);
-    header(wsi, WSI_TOKEN_GET_URI, path, sizeof path);
-    if (why != NULL) {
-        refuse(v, host, why);
-    } else if (v->gate.token[0] != '\0' && !by_address) {
-        refuse(v, host, "a missing or wrong token");
-    } else if (!rp_gate_origin(&v->gate, origin, host)) {
-        refuse(v, origin, "a foreign origin");
-    } else if (strcmp(path, "/socket") != 0) {
-        refuse(v, path, "an unknown path");
-    } else if (is_full(v)) {
-        refuse(v, "all places are taken", "a page");
-        lws_return_http_status(wsi, HTTP_STATUS_SERVICE_UNAVAILABLE, NULL);
-        return 1;
-    } else {
-        return 0;
-    }
-    lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
-    return 1;
-}
-
-static int add(struct lws *wsi, const char *name, const char *value, unsigned char **at,
-               unsigned char *end)
-{
-    return lws_add_http_header_by_name(wsi, (const unsigned char *)name,
-                                       (const unsigned char *)value, (int)strlen(value), at, end);
-}
-
-// The page may load its own files, open its own socket, and nothing else.
-static int send_headers(rp_view *v, struct lws *wsi, const rp_page_file *file, bool with_cookie)
-{
-    static const char *const fixed[][2] = {
-        {"content-security-policy:",
-         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-        {"x-content-type-options:", "nosniff"},
-        {"x-frame-options:", "DENY"},
-        {"referrer-policy:", "no-referrer"},
-        {"cross-origin-resource-policy:", "same-origin"},
-        {"cross-origin-opener-policy:", "same-origin"},
-        {"cache-control:", "no-store"}};
-    unsigned char buffer[LWS_PRE + 2048], *start = buffer + LWS_PRE, *at = start,
-                                          *end = buffer + sizeof buffer - 1;
-    char cookie[128];
-    if (lws_add_http_common_headers(wsi, HTTP_STATUS_OK, file->type, file->size, &at, end)) {
-        return -1;
-    }
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        if (add(wsi, fixed[i][0], fixed[i][1], &at, end)) {
-            return -1;
+    for (size_t total = 0; total < AT_ONCE;) {
+        rp_view_client *c = s->client;
+        size_t done = 0;
+        // a message that has begun is not parted by what the connection itself has to say
+        if (c != NULL && c->sending.piece[0] != NULL && c->sent > 0) {
+            if (!hand_message(s, c, &done)) {
+                return LOST;
+            }
+        } else if (s->sent < s->size) {
+            const struct iovec piece = {s->out + s->sent, s->size - s->sent};
+            if (!hand(s, &piece, 1, &done)) {
+                return LOST;
+            }
+            s->sent += done;
+            if (s->sent == s->size) {
+                s->sent = s->size = 0;
+            }
+        } else if (s->file != NULL && s->file_sent < s->file->size) {
+            const struct iovec piece = {(void *)(s->file->data + s->file_sent),
+                                        s->file->size - s->file_sent};
+            if (!hand(s, &piece, 1, &done)) {
+                return LOST;
+            }
+            s->file_sent += done;
+        } else if (s->state == TALKS && next_message(v, c)) {
+            if (!hand_message(s, c, &done)) {
+                return LOST;
+            }
+        } else {
+            return ALL;
         }
-    }
-    rp_gate_make_cookie(&v->gate, cookie);
-    if (with_cookie && add(wsi, "set-cookie:", cookie, &at, end)) {
-        return -1;
-    }
-    return lws_finalize_write_http_header(wsi, start, &at, end);
-}
-
-static int serve_file(rp_view *v, struct lws *wsi, const rp_page_file **remember)
-{
-    char host[300], path[256];
-    bool by_address = false;
-    const char *why = check_visitor(v, wsi, host, &by_address);
-    if (why != NULL) {
-        refuse(v, host, why);
-        return answer(wsi, HTTP_STATUS_FORBIDDEN,
-                      "Open the address that repose view has printed, with its token.");
-    }
-    if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0) {
-        refuse(v, host, "a request that is no GET");
-        return answer(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED, NULL);
-    }
-    if (!header(wsi, WSI_TOKEN_GET_URI, path, sizeof path)) {
-        refuse(v, host, "a path that is too long");
-        return answer(wsi, HTTP_STATUS_REQ_URI_TOO_LONG, NULL);
-    }
-    const rp_page_file *file = rp_gate_file(path);
-    if (file == NULL) {
-        refuse(v, path, "an unknown path");
-        return answer(wsi, HTTP_STATUS_NOT_FOUND, NULL);
-    }
-    *remember = file;
-    if (send_headers(v, wsi, file, by_address)) {
-        return -1;
-    }
-    lws_callback_on_writable(wsi);
-    return 0;
-}
-
-static int write_file(struct lws *wsi, const rp_page_file *file)
-{
-    unsigned char *copy = file != NULL ? malloc(LWS_PRE + file->size) : NULL;
-    if (copy == NULL) {
-        return -1;
-    }
-    memcpy(copy + LWS_PRE, file->data, file->size);
-    const int written = lws_write(wsi, copy + LWS_PRE, file->size, LWS_WRITE_HTTP_FINAL);
-    free(copy);
-    return written < (int)file->size || lws_http_transaction_completed(wsi) ? -1 : 0;
-}
-
-// ---- what libwebsockets calls ----
-
-static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                   size_t size)
-{
-    rp_view *v = lws_context_user(lws_get_context(wsi));
-    const rp_page_file **file = user;
-    (void)in, (void)size;
-    switch (reason) {
-    case LWS_CALLBACK_HTTP:
-        return serve_file(v, wsi, file);
-    case LWS_CALLBACK_HTTP_WRITEABLE:
-        return write_file(wsi, *file);
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return confirm_upgrade(v, wsi);
-    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-        deliver(v);
-        return 0;
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        refuse(v, "want repose-view", "another protocol");
-        return -1;
-    case LWS_CALLBACK_RAW_ADOPT: // CONNECT turns a connection into a raw one
-    case LWS_CALLBACK_RAW_CONNECTED:
-    case LWS_CALLBACK_RAW_RX:
-        refuse(v, "want GET", "a request that is no HTTP");
-        return -1;
-    default:
-        return 0;
-    }
-}
-
-static int on_view(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                   size_t size)
-{
-    rp_view *v = lws_context_user(lws_get_context(wsi));
-    (void)user;
-    switch (reason) {
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return confirm_upgrade(v, wsi);
-    case LWS_CALLBACK_ESTABLISHED:
-        return welcome(v, wsi);
-    case LWS_CALLBACK_RECEIVE:
-        return take(v, wsi, in, size);
-    case LWS_CALLBACK_SERVER_WRITEABLE:
-        return write_some(v, wsi);
-    case LWS_CALLBACK_CLOSED: {
-        rp_view_client *c = client_of(v, wsi);
-        if (c != NULL) {
-            forget_tasks(v, c->serial);
-            rp_view_farewell(c);
+        if (done == 0) {
+            return FULL;
         }
-        return 0;
+        total += done;
     }
-    default:
-        return 0;
-    }
+    return FULL;
 }
 
-static const struct lws_protocols protocols[] = {
-    {.name = "http", .callback = on_http, .per_session_data_size = sizeof(rp_page_file *)},
-    {.name = "repose-view", .callback = on_view, .rx_buffer_size = 4096},
-    {0},
-};
+// What it has sent is answered, and what there is for it is written, as far as that goes.
+static void serve(rp_view *v, visitor *s)
+{
+    written how;
+    do { // an answer that is on its way makes room for the next request
+        if (s->state == TALKS) {
+            talk(v, s);
+        }
+        how = s->state == FREE ? ALL : write_some(v, s);
+    } while (how == ALL && s->have > 0 && may_talk(s));
+    s->blocked = how == FULL;
+    if (how == LOST) {
+        drop(v, s);
+    } else if (how == ALL && (s->state == ANSWERED || s->state == REFUSED)) {
+        shutdown(s->fd, SHUT_WR);
+        set_state(s, LEAVES, to_leave);
+    }
+}
 
 // ---- the port ----
 
-// Could we listen there? libwebsockets does not tell why not.
-static rp_result try_port(const char *address, int port)
+static void welcome(rp_view_sockets *k, int fd)
+{
+    visitor *s = NULL, *slowest = NULL;
+    const int yes = 1, idle = 30, between = 10, probes = 3;
+    for (int i = 0; i < CONNECTIONS && s == NULL; i++) {
+        visitor *at = &k->visitor[i];
+        s = at->state == FREE ? at : NULL;
+        if (at->state == ASKS && (slowest == NULL || at->until < slowest->until)) {
+            slowest = at;
+        }
+    }
+    if (s == NULL && slowest != NULL) { // whoever has been asking for longest has to come again
+        close(slowest->fd);
+        s = slowest;
+    }
+    if (s == NULL) {
+        close(fd);
+        return;
+    }
+    // a page that vanished without a word is noticed
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    s->fd = fd;
+    s->blocked = false;
+    s->have = s->size = s->sent = s->file_sent = 0;
+    s->file = NULL;
+    s->client = NULL;
+    set_state(s, ASKS, to_ask);
+}
+
+static void accept_all(rp_view_sockets *k)
+{
+    for (int i = 0; i < CONNECTIONS; i++) {
+        const int fd = accept4(k->listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            welcome(k, fd);
+        } else if (errno == EAGAIN) {
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            k->accept_after = rp_view_seconds() + 0.1;
+            return;
+        }
+    }
+}
+
+void rp_view_wake(rp_view *v)
+{
+    const uint64_t one = 1;
+    // full means that it is about to wake up anyway
+    if (write(v->sockets->wake, &one, sizeof one) < 0) {
+        return;
+    }
+}
+
+void rp_view_serve_sockets(rp_view *v)
+{
+    rp_view_sockets *k = v->sockets;
+    struct pollfd watched[2 + CONNECTIONS];
+    visitor *whose[2 + CONNECTIONS];
+    const double now = rp_view_seconds();
+    double until = now + 1.0;
+    int count = 2;
+    watched[0] = (struct pollfd){.fd = k->wake, .events = POLLIN};
+    watched[1] =
+        (struct pollfd){.fd = now >= k->accept_after ? k->listening : -1, .events = POLLIN};
+    until = now < k->accept_after ? k->accept_after : until;
+    for (int i = 0; i < CONNECTIONS; i++) {
+        visitor *s = &k->visitor[i];
+        if (s->state != FREE && s->until > 0.0 && s->until <= now) {
+            drop(v, s);
+        }
+        if (s->state != FREE) {
+            until = s->until > 0.0 && s->until < until ? s->until : until;
+            watched[count] = (struct pollfd){
+                .fd = s->fd,
+                .events = (short)((may_read(s) ? POLLIN : 0) | (s->blocked ? POLLOUT : 0))};
+            whose[count++] = s;
+        }
+    }
+    if (poll(watched, (nfds_t)count, (int)(1e3 * (until - now)) + 1) < 0) {
+        return; // a signal
+    }
+    uint64_t woken;
+    if (watched[0].revents != 0 && read(k->wake, &woken, sizeof woken) > 0) {
+        deliver(v);
+    }
+    for (int i = 2; i < count; i++) {
+        visitor *s = whose[i];
+        const short happened = watched[i].revents;
+        if ((happened & POLLIN) != 0) {
+            read_some(v, s);
+        } else if ((happened & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+            drop(v, s);
+        }
+        if (s->state != FREE && (happened != 0 || s->state == TALKS)) {
+            serve(v, s);
+        }
+    }
+    if (watched[1].revents != 0) {
+        accept_all(k);
+    }
+}
+
+static int open_port(const char *address, int port)
 {
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
     const bool is_four = inet_pton(AF_INET, address, &four.sin_addr) == 1;
-    const bool is_six = inet_pton(AF_INET6, address, &six.sin6_addr) == 1;
-    if (!is_four && !is_six) {
-        return rp_fail(RP_ERR_ARGUMENT, "listen: want an IP address of this machine, got '%s'",
-                       address);
+    const int yes = 1;
+    if (!is_four && inet_pton(AF_INET6, address, &six.sin6_addr) != 1) {
+        errno = EINVAL;
+        return -1;
     }
-    const int fd = socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
-    int error = fd < 0 ? errno : 0;
+    const int fd =
+        socket(is_four ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     // a server that ended a moment ago may have left connections behind
     if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
                     (is_four ? bind(fd, (struct sockaddr *)&four, sizeof four)
                              : bind(fd, (struct sockaddr *)&six, sizeof six)) != 0 ||
-                    listen(fd, 1) != 0)) {
-        error = errno;
-    }
-    if (fd >= 0) {
+                    listen(fd, CONNECTIONS) != 0)) {
+        const int error = errno;
         close(fd);
+        errno = error;
+        return -1;
     }
-    if (error == EADDRINUSE) {
-        return rp_fail(RP_ERR_FILE, "port %d of %s is in use: choose another (0: any that is free)",
-                       port, address);
-    }
-    return error == 0 ? RP_OK
-                      : rp_fail(RP_ERR_FILE, "cannot listen on port %d of %s: %s", port, address,
-                                strerror(error));
+    return fd;
+}
+
+// The one that was given, or that the system has chosen.
+static int port_of(int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } name = {0};
+    socklen_t size = sizeof name;
+    getsockname(fd, &name.any, &size);
+    return ntohs(name.any.sa_family == AF_INET6 ? name.six.sin6_port : name.four.sin_port);
 }
 
 rp_result rp_view_listen(rp_view *v)
 {
-    struct lws_context_creation_info info = {
-        .port = v->def.port,
-        .iface = v->address,
-        .protocols = protocols,
-        .user = v,
-        .gid = (gid_t)-1,
-        .uid = (uid_t)-1,
-        .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_VALIDATE_UTF8 |
-                   (strchr(v->address, ':') == NULL ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
-        .fd_limit_per_thread = CONNECTIONS,
-        .max_http_header_data2 = HEADERS,
-        .timeout_secs = 10,
-        .timeout_secs_ah_idle = 5,
-        .keepalive_timeout = 5,
-        // a client that vanished without a word is noticed
-        .ka_time = 30,
-        .ka_probes = 3,
-        .ka_interval = 10,
-    };
-    lws_set_log_level(0, NULL);
-    RP_TRY(try_port(v->address, v->def.port));
-    v->context = lws_create_context(&info);
-    if (v->context == NULL) {
-        return rp_fail(RP_ERR_FILE, "cannot listen on port %d of %s", v->def.port, v->address);
+    v->sockets = calloc(1, sizeof *v->sockets);
+    if (v->sockets == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "out of memory: sockets of a server");
     }
-    v->gate.port = lws_get_vhost_port(lws_get_vhost_by_name(v->context, "default"));
-    if (v->def.port == 0 || v->gate.port <= 0) {
-        v->gate.port = lws_get_vhost_listen_port(lws_get_vhost_by_name(v->context, "default"));
+    v->sockets->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    v->sockets->listening = open_port(v->address, v->def.port);
+    if (v->sockets->listening < 0 && errno == EINVAL) {
+        return rp_fail(RP_ERR_ARGUMENT, "listen: want an IP address of this machine, got '%s'",
+                       v->address);
     }
+    if (v->sockets->listening < 0 && errno == EADDRINUSE) {
+        return rp_fail(RP_ERR_FILE, "port %d of %s is in use: choose another (0: any that is free)",
+                       v->def.port, v->address);
+    }
+    if (v->sockets->listening < 0 || v->sockets->wake < 0) {
+        return rp_fail(RP_ERR_FILE, "cannot listen on port %d of %s: %s", v->def.port, v->address,
+                       strerror(errno));
+    }
+    v->gate.port = port_of(v->sockets->listening);
     return RP_OK;
+}
+
+void rp_view_hang_up_all(rp_view *v)
+{
+    rp_view_sockets *k = v->sockets;
+    if (k == NULL) {
+        return;
+    }
+    for (int i = 0; i < CONNECTIONS; i++) {
+        if (k->visitor[i].state != FREE) {
+            drop(v, &k->visitor[i]);
+        }
+    }
+    if (k->listening >= 0) {
+        close(k->listening);
+    }
+    if (k->wake >= 0) {
+        close(k->wake);
+    }
+    free(k);
+    v->sockets = NULL;
 }

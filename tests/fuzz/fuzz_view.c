@@ -1,9 +1,11 @@
 // Hostile messages and headers for the server of the live page. The first byte chooses: what a page
-// sends, a Host with an Origin, cookies, or a path. Whatever is let through must be what the rest
-// of the server relies on.
+// sends, a Host with an Origin, cookies, or a path; from 0xe0 on frames, from 0xf0 on a request.
+// Whatever is let through must be what the rest of the server relies on.
 #include "base/result.h"
 #include "view/gate.h"
+#include "view/http.h"
 #include "view/message.h"
+#include "view/wire.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,6 +48,50 @@ static void try_headers(const rp_gate *gate, char *text)
     RP_ASSERT(!host || strstr(text, ":8137") != NULL);
 }
 
+static void try_request(char *text, size_t size)
+{
+    rp_http asked;
+    const size_t head = rp_http_head_size(text, size);
+    if (head == 0 || !rp_http_parse(text, head, &asked)) {
+        return;
+    }
+    RP_ASSERT(asked.method[0] != '\0' && asked.path[0] != '\0' && strchr(asked.path, '?') == NULL);
+    const char *const parts[] = {asked.method, asked.path, asked.host,    asked.origin,
+                                 asked.cookie, asked.key,  asked.version, asked.protocols};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        RP_ASSERT(parts[i] + strlen(parts[i]) < text + head || parts[i][0] == '\0');
+    }
+    char accept[RP_WIRE_ACCEPT + 1];
+    RP_ASSERT(!rp_wire_accept(asked.key, accept) || strlen(accept) == RP_WIRE_ACCEPT);
+    rp_http_list_has(asked.protocols, "repose-view");
+}
+
+// Whole and byte by byte they must come to the same.
+static uint64_t try_frames(unsigned char *data, size_t size, size_t piece)
+{
+    enum { ROOM = 1000 };
+    rp_wire_read r = {.room = ROOM};
+    uint64_t sum = 14695981039346656037u;
+    for (size_t at = 0; at < size;) {
+        rp_wire_part part;
+        size_t used = 0;
+        const size_t end = at / piece * piece + piece < size ? at / piece * piece + piece : size;
+        const int wrong = rp_wire_take(&r, data + at, end - at, &used, &part);
+        if (wrong != 0) {
+            return sum ^ (uint64_t)wrong;
+        }
+        RP_ASSERT(used > 0 && used <= end - at);
+        at += used;
+        RP_ASSERT(part.at + part.size <= (part.kind >= RP_WIRE_CLOSE ? RP_WIRE_CONTROL : ROOM));
+        RP_ASSERT(part.kind != RP_WIRE_BINARY && (part.kind != 0 || part.size == 0));
+        for (size_t i = 0; i < part.size; i++) {
+            sum = (sum ^ part.data[i]) * 1099511628211u;
+        }
+        sum = part.whole ? (sum ^ (uint64_t)part.kind) * 1099511628211u : sum;
+    }
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const rp_gate gate[2] = {
@@ -57,6 +103,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(size); // the first byte is not part of it, a 0 is
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
+    if (data[0] >= 0xf0) {
+        try_request(text, size - 1);
+        free(text);
+        return 0;
+    }
+    if (data[0] >= 0xe0) {
+        const uint64_t whole = try_frames((unsigned char *)text, size - 1, size);
+        memcpy(text, data + 1, size - 1);
+        RP_ASSERT(try_frames((unsigned char *)text, size - 1, 1) == whole);
+        free(text);
+        return 0;
+    }
     switch (data[0] % 4) {
     case 0:
         try_message((const char *)data + 1, size - 1);

@@ -534,6 +534,97 @@ class Refuses(Case):
         self.assertIn("refused a message", self.stderr())
         self.end()
 
+    def test_frames_that_no_browser_sends(self):
+        port = self.view(self.run_heap())
+        ask = json.dumps({"want": "frame", "frame": 1, "color": "speed"}).encode()
+        mask = b"\1\2\3\4"
+
+        def raw(*head, body=b""):
+            return lambda s: s.raw.sendall(bytes(head) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(body)))
+        for what, *acts in (("not masked", lambda s: s.frame(1, ask, masked=False)),
+                            ("the second part not masked", lambda s: s.frame(1, ask[:9], last=False), lambda s: s.frame(0, ask[9:], masked=False)),
+                            ("a ping that is not masked", lambda s: s.frame(9, b"x", masked=False)),
+                            ("a farewell that is not masked", lambda s: s.frame(8, b"\x03\xe8", masked=False)),
+                            ("a length in 2 bytes", raw(0x81, 0xfe, 0, len(ask), body=ask)),
+                            ("a length in 8 bytes", raw(0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, len(ask), body=ask)),
+                            ("a reserved bit", raw(0xc1, 0x80 | len(ask), body=ask)),
+                            ("a new message within one", lambda s: s.frame(1, ask[:9], last=False), lambda s: s.frame(1, ask)),
+                            ("half a code in the farewell", lambda s: s.frame(8, b"x"))):
+            with self.subTest(what):
+                self.assertEqual(self.lost(port, *acts), 1002)
+        # one that is masked well is answered, and so is it in single bytes; a ping hears its own words, a farewell another
+        s = self.page(port)
+        raw(0x81, 0x80 | len(ask), body=ask)(s)
+        s.wait("frame", frame=1)
+        for byte in bytes([0x81, 0x80 | len(ask)]) + bytes(4) + ask:
+            s.raw.sendall(bytes([byte]))
+        s.wait("frame", frame=1)
+        s.frame(9, b"are you there?")
+        while True:
+            head = s.read(2)
+            data = s.read({126: lambda: struct.unpack(">H", s.read(2))[0]}.get(head[1], lambda: head[1])())
+            if head[0] & 15 == 10:
+                break
+        self.assertEqual((head[0], data), (0x8a, b"are you there?"))
+        s.frame(8, b"\x03\xe9bye")
+        with self.assertRaises(Lost) as lost:
+            while True:
+                s.message()
+        self.assertEqual(lost.exception.code, 1000)
+        self.assertEqual(s.raw.recv(1), b"")
+        # with the request, before the answer has come
+        host = f"127.0.0.1:{port}"
+        head = (f"GET /socket HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: WebSocket\r\nConnection: keep-alive, Upgrade\r\n"
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: chat, repose-view\r\n\r\n").encode()
+        for masked, found in ((0x80, b'"frame"'), (0, b"\x88")):
+            with socket.create_connection(("127.0.0.1", port), timeout=10 * SLOW) as raw_socket:
+                raw_socket.sendall(head + bytes([0x81, masked | len(ask)]) + bytes(4 if masked else 0) + ask)
+                said = b""
+                while b"\r\n\r\n" not in said or found not in said.split(b"\r\n\r\n", 1)[1]:
+                    part = raw_socket.recv(65536)
+                    self.assertTrue(part, said)
+                    said += part
+                self.assertIn(b"sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n", said)
+        self.end()
+
+    def test_requests_that_are_none(self):
+        port = self.view(self.run_heap())
+        host = f"Host: 127.0.0.1:{port}\r\n"
+
+        def asked(text):
+            with socket.create_connection(("127.0.0.1", port), timeout=10 * SLOW) as s:
+                s.sendall(text.encode("latin-1"))
+                data = b""
+                with contextlib.suppress(ConnectionError):
+                    while part := s.recv(65536):
+                        data += part
+                return data.split(b"\r\n")[0]
+        for text in (f"GET / HTTP/1.1\r\n{host}{host}\r\n", f"GET  / HTTP/1.1\r\n{host}\r\n", f"GET / HTTP/2.0\r\n{host}\r\n",
+                     f"GET /\r\n{host}\r\n", f"GET / HTTP/1.1\r\n{host} folded: 1\r\n\r\n", f"GET / HTTP/1.1\r\n{host}no colon\r\n\r\n",
+                     f"GET / HTTP/1.1\r\n{host}a\0b: 1\r\n\r\n", f"GET / HTTP/1.1\r\n{host}a: \n: 1\r\n\r\n", f"GET /\x1b[2J HTTP/1.1\r\n{host}\r\n",
+                     f"GET / HTTP/1.1\r\n{host}: 1\r\n\r\n", "GET\r\n\r\n"):
+            self.assertEqual(asked(text), b"HTTP/1.1 400 Bad Request", repr(text))
+        self.assertEqual(asked("GET / HTTP/1.1\r\n\r\n"), b"HTTP/1.1 403 Forbidden")
+        self.assertEqual(asked(f"GET / HTTP/1.1\r\n{host}a: {'x' * 20000}"), b"HTTP/1.1 431 Request Header Fields Too Large")
+        self.assertEqual(asked("\x16\x03\x01\x02\0"), b"")
+        with socket.create_connection(("127.0.0.1", port), timeout=10 * SLOW) as s:
+            for c in f"GET /page.js?a=b HTTP/1.0\r\n{host}accept: \xff\r\n\r\n".encode("latin-1"):
+                s.sendall(bytes([c]))
+            self.assertIn(b"HTTP/1.1 200 OK", s.recv(4096))
+        # who never comes to an end is not waited for
+        with socket.create_connection(("127.0.0.1", port), timeout=10 * SLOW) as s:
+            s.sendall(b"GET / HTTP/1.1\r\n")
+            self.assertEqual(s.recv(1), b"")
+        self.end()
+
+    def test_many_requests_at_once_are_all_answered(self):
+        s = self.page(self.view(self.run_heap()))
+        for i in range(300):
+            s.send({"want": "frame", "frame": i % 4, "color": "speed"})
+        for i in range(300):
+            self.assertEqual(s.wait("frame")["frame"], i % 4)
+        self.end()
+
     def test_a_flood_of_requests_is_bounded(self):
         port = self.view(self.run_heap())
         other, s = self.page(port), self.page(port)

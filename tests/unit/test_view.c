@@ -1,8 +1,11 @@
 // Tests what the live page's server takes from a network and how it packs numbers:
-// src/view/message.c, gate.c and lattice.c. Sockets are the matter of tests/tools/test_view.py.
+// src/view/message.c, gate.c, http.c, wire.c and lattice.c. Sockets are the matter of
+// tests/tools/test_view.py.
 #include "view/gate.h"
+#include "view/http.h"
 #include "view/lattice.h"
 #include "view/message.h"
+#include "view/wire.h"
 
 #include "check.h"
 #include "folder.h"
@@ -263,6 +266,188 @@ static void links_do_not_lead_out_of_a_folder(void)
     test_folder_remove(&out);
 }
 
+// ---- requests ----
+
+static bool request(const char *text, char room[1024], rp_http *out)
+{
+    const size_t size = strlen(text);
+    memcpy(room, text, size + 1);
+    return rp_http_head_size(room, size) == size && rp_http_parse(room, size, out);
+}
+
+static void a_request_is_taken_as_it_is_spelled(void)
+{
+    char room[1024];
+    rp_http asked;
+    CHECK(request("GET /page.js?x=1&token=ab%20c&y HTTP/1.1\r\nhost:  a:1\t\r\nCookie: b=c\r\n\r\n",
+                  room, &asked));
+    CHECK(strcmp(asked.method, "GET") == 0 && strcmp(asked.path, "/page.js") == 0);
+    CHECK(strcmp(asked.token, "ab%20c") == 0 && strcmp(asked.host, "a:1") == 0);
+    CHECK(strcmp(asked.cookie, "b=c") == 0 && asked.origin[0] == '\0' && !asked.upgrade);
+    CHECK(request(
+        "GET / HTTP/1.1\r\nUpgrade: h2c, WebSocket\r\nConnection: keep-alive,Upgrade\r\n\r\n", room,
+        &asked));
+    CHECK(asked.upgrade && asked.token == NULL);
+    CHECK(request("GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgraded\r\n\r\n", room,
+                  &asked));
+    CHECK(!asked.upgrade);
+    CHECK_EQUAL(rp_http_head_size("GET / HTTP/1.1\r\nhost: a\r\n", 25), 0);
+    CHECK_EQUAL(rp_http_head_size("GET / HTTP/1.1\r\n\r\nmore", 22), 18);
+    static const char *const bad[] = {"\r\n\r\n",
+                                      "GET\r\n\r\n",
+                                      "GET /\r\n\r\n",
+                                      "GET  / HTTP/1.1\r\n\r\n",
+                                      "GET / HTTP/2\r\n\r\n",
+                                      "G(T / HTTP/1.1\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nhost a\r\n\r\n",
+                                      "GET / HTTP/1.1\r\nhost : a\r\n\r\n",
+                                      "GET / HTTP/1.1\r\n a: b\r\n\r\n",
+                                      "GET / HTTP/1.1\r\na: b\nc: d\r\n\r\n",
+                                      "GET / HTTP/1.1\r\na: b\rc: d\r\n\r\n",
+                                      "GET /\x1b HTTP/1.1\r\n\r\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        check_context("%zu: %s", i, bad[i]);
+        CHECK(!request(bad[i], room, &asked));
+    }
+}
+
+// ---- frames on the wire ----
+
+static void a_key_is_answered(void)
+{
+    char accept[RP_WIRE_ACCEPT + 1];
+    CHECK(rp_wire_accept("dGhlIHNhbXBsZSBub25jZQ==", accept)); // RFC 6455, section 1.3
+    CHECK(strcmp(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") == 0);
+    CHECK(!rp_wire_accept("", accept) && !rp_wire_accept("dGhlIHNhbXBsZSBub25jZQ=", accept));
+    CHECK(!rp_wire_accept("dGhlIHNhbXBsZSBub25jZQ=a", accept));
+    CHECK(!rp_wire_accept("dGhlIHNhbXBsZSBub25j Q==", accept));
+}
+
+// A frame as a page sends it. @return its bytes
+static size_t put_frame(int first, const char *text, size_t size, unsigned char *out)
+{
+    static const unsigned char mask[4] = {0xa5, 0, 0x7f, 0x11};
+    const size_t head = (size_t)rp_wire_head(0, size, out);
+    out[0] = (unsigned char)first;
+    out[1] |= 0x80;
+    memcpy(out + head, mask, 4);
+    for (size_t i = 0; i < size; i++) {
+        out[head + 4 + i] = (unsigned char)text[i] ^ mask[i % 4];
+    }
+    return head + 4 + size;
+}
+
+// Two parts of a message with a ping in between and a long message, however a network cuts them.
+static void frames_may_come_in_any_pieces(void)
+{
+    enum { LONG = 70000 };
+    unsigned char *bytes = malloc(LONG + 1000), *copy = malloc(LONG + 1000);
+    char *text = malloc(LONG), *got = malloc(LONG);
+    size_t size = 0;
+    for (int i = 0; i < LONG; i++) {
+        text[i] = (char)('a' + i % 23);
+    }
+    size += put_frame(0x01, text, 5, bytes);
+    size += put_frame(0x89, "ping", 4, bytes + size);
+    size += put_frame(0x80, text + 5, 300, bytes + size);
+    size += put_frame(0x81, text, LONG, bytes + size);
+    size += put_frame(0x81, "", 0, bytes + size);
+    for (size_t piece = 1; piece < size; piece += piece < 320 ? 1 : 9973) {
+        rp_wire_read r = {.room = LONG};
+        size_t messages = 0, pings = 0, used = 0;
+        const size_t want[] = {305, LONG, 0};
+        memcpy(copy, bytes, size);
+        check_context("%zu at a time", piece);
+        for (size_t at = 0; at < size;) {
+            rp_wire_part part;
+            const size_t end =
+                at / piece * piece + piece < size ? at / piece * piece + piece : size;
+            CHECK_EQUAL(rp_wire_take(&r, copy + at, end - at, &used, &part), 0);
+            at += used;
+            memcpy(got + part.at, part.data != NULL ? part.data : copy, part.size);
+            if (part.whole && part.kind == RP_WIRE_PING) {
+                CHECK(part.at + part.size == 4);
+                pings++;
+            } else if (part.whole) {
+                CHECK(part.kind == RP_WIRE_TEXT && part.at + part.size == want[messages++]);
+            }
+            // what the ping has written over comes from there again
+            memcpy(got, text, 5);
+        }
+        CHECK_EQUAL(messages, 3);
+        CHECK_EQUAL(pings, 1);
+        CHECK(memcmp(got, text, LONG) == 0);
+    }
+    free(bytes);
+    free(copy);
+    free(text);
+    free(got);
+}
+
+// Each as soon as it can be known, since the rest may never come.
+static void frames_of_no_browser_are_refused(void)
+{
+    static const struct {
+        int code, size;
+        unsigned char bytes[RP_WIRE_HEAD];
+    } bad[] = {
+        {RP_WIRE_WRONG, 2, {0x81, 0x05}},         // not masked
+        {RP_WIRE_WRONG, 2, {0x89, 0x00}},         // nor a ping
+        {RP_WIRE_WRONG, 1, {0xc1}},               // reserved bits
+        {RP_WIRE_WRONG, 6, {0x83, 0x80}},         // reserved kinds
+        {RP_WIRE_WRONG, 6, {0x8b, 0x80}},         //
+        {RP_WIRE_WRONG, 6, {0x80, 0x80}},         // goes on with nothing
+        {RP_WIRE_WRONG, 6, {0x09, 0x80}},         // a ping in parts
+        {RP_WIRE_WRONG, 8, {0x89, 0xfe, 0, 126}}, // a long ping
+        {RP_WIRE_WRONG, 8, {0x81, 0xfe, 0, 125}}, // more bytes than are needed
+        {RP_WIRE_WRONG, 14, {0x81, 0xff, 0, 0, 0, 0, 0, 0, 0xff, 0xff}}, //
+        {RP_WIRE_WRONG, 14, {0x81, 0xff, 0x80, 0, 0, 0, 0, 1, 0, 0}},    // a length with a sign
+        {RP_WIRE_LONG, 14, {0x81, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0}},
+        {RP_WIRE_LONG, 8, {0x01, 0xfe, 0x03, 0xe9}},
+        {RP_WIRE_KIND, 6, {0x82, 0x80}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        rp_wire_read r = {.room = 1000};
+        int code = 0;
+        check_context("%zu", i);
+        for (int k = 0; k < bad[i].size; k++) {
+            unsigned char byte = bad[i].bytes[k];
+            rp_wire_part part;
+            size_t used;
+            CHECK_EQUAL(code, 0);
+            code = rp_wire_take(&r, &byte, 1, &used, &part);
+        }
+        CHECK_EQUAL(code, bad[i].code);
+    }
+}
+
+// Each part is short enough, all of them are not.
+static void a_message_in_parts_has_a_bounded_size_too(void)
+{
+    unsigned char bytes[700];
+    char text[600] = {0};
+    rp_wire_read r = {.room = 1000};
+    rp_wire_part part;
+    size_t used = 0, size = put_frame(0x01, text, sizeof text, bytes);
+    CHECK_EQUAL(rp_wire_take(&r, bytes, size, &used, &part), 0);
+    size = put_frame(0x00, text, 400, bytes);
+    CHECK_EQUAL(rp_wire_take(&r, bytes, size, &used, &part), 0);
+    size = put_frame(0x80, text, 1, bytes);
+    CHECK_EQUAL(rp_wire_take(&r, bytes, size, &used, &part), RP_WIRE_LONG);
+}
+
+static void a_farewell_fits_in_its_frame(void)
+{
+    unsigned char frame[RP_WIRE_HEAD + RP_WIRE_CONTROL];
+    char words[300];
+    memset(words, 'x', sizeof words - 1);
+    words[sizeof words - 1] = '\0';
+    CHECK_EQUAL(rp_wire_close(RP_WIRE_REFUSED, words, frame), 2 + RP_WIRE_CONTROL);
+    CHECK(frame[0] == 0x88 && frame[1] == RP_WIRE_CONTROL && frame[2] == 1008 >> 8 &&
+          frame[3] == (1008 & 255));
+}
+
 // ---- the lattice ----
 
 static void codes_are_near_what_they_stand_for(void)
@@ -330,7 +515,10 @@ TEST_MAIN(TEST(a_message_says_what_it_wants), TEST(what_is_not_expected_is_refus
           TEST(a_message_has_a_bounded_size), TEST(only_hosts_of_this_machine_are_served),
           TEST(only_our_own_page_may_ask), TEST(a_token_is_needed_where_one_is_wanted),
           TEST(the_loopback_is_told_from_the_world), TEST(no_path_but_those_of_the_page_exists),
-          TEST(links_do_not_lead_out_of_a_folder), TEST(codes_are_near_what_they_stand_for),
+          TEST(links_do_not_lead_out_of_a_folder), TEST(a_request_is_taken_as_it_is_spelled),
+          TEST(a_key_is_answered), TEST(frames_may_come_in_any_pieces),
+          TEST(frames_of_no_browser_are_refused), TEST(a_message_in_parts_has_a_bounded_size_too),
+          TEST(a_farewell_fits_in_its_frame), TEST(codes_are_near_what_they_stand_for),
           TEST(what_is_no_number_gets_no_place),
           TEST(a_lattice_stays_while_its_range_grows_a_little),
           TEST(only_blocks_that_changed_are_found))
