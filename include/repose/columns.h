@@ -37,6 +37,7 @@ typedef struct rp_world rp_world;
     X(AREA,         "area",         REAL,     SCALAR,    0, "m^2", "of the cut that a particle of glue stands for") \
     X(PARTNER,      "partner",      REAL,     SCALAR,    0, "1",   "number of the second body that glue holds; its group names the first") \
     X(SLACK,        "slack",        REAL,     SCALAR,    0, "1",   "strain that may be added around glue before it has to be looked at whether it breaks") \
+    X(OPENING,      "opening",      REAL,     SCALAR,    0, "m",   "how far what glue holds has come apart since its strength began to fall; 0: it has not") \
     X(MASS,         "mass",         REAL,     SCALAR,    0, "kg",  "of the particle, where not all of its group weigh the same") \
     X(VOLUME,       "volume",       REAL,     SCALAR,    0, "m^3", "of the particle at rest, likewise") \
     X(DEPTH,        "depth",        REAL,     SCALAR,    0, "m",   "how far below the surface of its solid body it was made; 0: nobody knows") \

@@ -91,6 +91,9 @@ typedef struct rp_glue_def {
     const double (*strengths)[2]; ///< [planes of the cut] instead; NULL: all are alike
     double shear;                 ///< that it withstands along the cut, as a share of its strength
     double friction; ///< pressure across the cut adds so much of it to what it withstands along it
+    /// How far a cut opens or slides until nothing is left of its strength, which falls in
+    /// proportion [m]; 0: it breaks at once.
+    double softening;
     rp_criterion criterion;
     const rp_shape *open; ///< where there is none; may be NULL
     double spacing;       ///< of particles of glue [m]; 0: half of dx

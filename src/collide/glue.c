@@ -27,6 +27,7 @@ struct glue_box {
     int16_t low[3], high[3];
     int32_t partner;
     int32_t boxes; // of a page: how many it has
+    bool soft;     // of a page: some of it softens
 };
 
 int rp_glue_find(const rp_species *species, int count)
@@ -114,15 +115,26 @@ static int material_of(const rp_set *set, rp_local slot)
     return rp_set_group(set)[group].material;
 }
 
-static bool holds(const rp_set *set, rp_local slot)
+// It has not broken.
+static bool is_there(const rp_set *set, rp_local slot)
 {
     return read_real(set, RP_COL_STRENGTH, slot, 0) > 0.0 && !is_dead(set, slot);
 }
 
-// Could it break by now?
+static bool softens(const rp_set *set, rp_local slot)
+{
+    return is_there(set, slot) && read_real(set, RP_COL_OPENING, slot, 0) > 0.0;
+}
+
+static bool holds(const rp_set *set, rp_local slot)
+{
+    return is_there(set, slot) && !(read_real(set, RP_COL_OPENING, slot, 0) > 0.0);
+}
+
+// Could it break by now? What softens has slack until it is all gone.
 static bool is_due(const rp_set *set, rp_local slot)
 {
-    return holds(set, slot) && !(read_real(set, RP_COL_SLACK, slot, 0) > 0.0);
+    return is_there(set, slot) && !(read_real(set, RP_COL_SLACK, slot, 0) > 0.0);
 }
 
 bool rp_glue_is_due(const rp_set *set)
@@ -164,9 +176,11 @@ static inline double spline(double d, int order, double *slope)
 // ---- stress around glue ----
 
 // Particles give their stress to the nodes of a lattice around a page of glue, body by body, and
-// glue takes it from there, both by splines of the first order on the grid's own nodes. What comes
-// out is a mean over two cells to either side, for a tenth of the work that asking every
-// particle takes; all of it has a lattice of its own, so that no two pages share one.
+// glue takes it from there, both by splines of the first order. What comes out is a mean over two
+// steps of the lattice to either side, for a tenth of the work that asking every particle takes;
+// each page has a lattice of its own. Steps are wider than cells: among particles at random places
+// stress is uneven from cell to cell.
+static const double STEP = 1.5; // [cells]
 enum {
     AROUND = 4,                 // nodes beyond those of the block
     SIDE_MOST = 8 + 2 * AROUND, // along the longest side
@@ -180,7 +194,8 @@ typedef double eight_doubles __attribute__((vector_size(64), aligned(16)));
 typedef struct smear {
     const rp_glue_job *job;
     const rp_page *page;           // of glue
-    int low[3], side[3];           // nodes: the first, and how many
+    double from[3], step;          // the first node, and from one to the next [cells]
+    int side[3];                   // how many nodes
     double lower[3], upper[3];     // where particles count [cells]
     int body[BODIES_MOST], bodies; // fields, in the order in which they came
     int room;                      // bodies that there is memory for
@@ -299,9 +314,9 @@ static int weights_at(const smear *m, const double x[3], int node[8], double wei
     int base[3] = {0};
     double share[3] = {0};
     for (int a = 0; a < dim; a++) {
-        const double below = floor(x[a]);
-        base[a] = (int)below - m->low[a];
-        share[a] = x[a] - below;
+        const double at = (x[a] - m->from[a]) / m->step, below = floor(at);
+        base[a] = (int)below;
+        share[a] = at - below;
     }
     for (int k = 0; k < 1 << dim; k++) {
         int number = 0;
@@ -348,9 +363,10 @@ static void reach_from(const smear *m, const double x[3], reached *out)
 {
     const rp_layout *l = &m->job->grid->layout;
     const int wide = l->order + 1;
-    int base[3] = {0};
+    int base[3] = {0}, low[3] = {0}; // nodes of the grid
     for (int a = 0; a < l->dim; a++) {
         base[a] = (int)floor(x[a] - l->shift);
+        low[a] = (int)m->from[a];
     }
     out->count = 0;
     for (int k = 0; k < wide * wide * (l->dim == 3 ? wide : 1); k++) {
@@ -362,9 +378,9 @@ static void reach_from(const smear *m, const double x[3], reached *out)
             const int node = a < l->dim ? base[a] + at[a] : 0;
             if (a < l->dim) {
                 w[a] = spline(x[a] - node, l->order, &d[a]);
-                inside = inside && node >= m->low[a] && node < m->low[a] + m->side[a];
+                inside = inside && node >= low[a] && node < low[a] + m->side[a];
             }
-            number = number * m->side[a] + node - m->low[a];
+            number = number * m->side[a] + node - low[a];
         }
         if (inside) {
             const int n = out->count++;
@@ -500,7 +516,10 @@ static void smear_around(smear *m, law_lanes *lanes)
     const rp_layout *l = &job->grid->layout;
     m->bodies = 0;
     m->modulus = 0.0;
+    m->step = m->forces ? 1.0 : STEP;
     for (int a = 0; a < 3; a++) {
+        m->from[a] = m->lower[a] = m->upper[a] = 0.0;
+        m->side[a] = 1;
         double least = INFINITY, most = -INFINITY;
         for (rp_local slot = m->page->first; slot < m->page->first + m->page->count; slot++) {
             double x[3];
@@ -513,19 +532,22 @@ static void smear_around(smear *m, law_lanes *lanes)
         // glue may have left its block by a cell
         least = fmax(least, -1.5);
         most = fmin(most, l->cells[a] + 1.5);
-        m->low[a] = a < l->dim && least <= most ? (int)floor(least) : 0;
-        m->side[a] = a < l->dim && least <= most ? (int)floor(most) + 2 - m->low[a] : 1;
-        m->lower[a] = m->low[a] - 1.0;
-        m->upper[a] = m->low[a] + m->side[a];
-        // particles up to a cell away give to nodes that glue takes from
-        m->low[a] -= a < l->dim;
-        m->side[a] += a < l->dim ? 2 : 0;
-        if (m->forces && a < l->dim && least <= most) {
+        if (a >= l->dim || !(least <= most)) {
+            continue;
+        }
+        if (m->forces) { // nodes of the grid that glue reaches
             const double half = 0.5 * (l->order + 1);
-            m->low[a] = (int)floor(least - l->shift);
-            m->side[a] = (int)floor(most - l->shift) + l->order + 1 - m->low[a];
-            m->lower[a] = m->low[a] - half;
-            m->upper[a] = m->low[a] + m->side[a] - 1 + half;
+            m->from[a] = floor(least - l->shift);
+            m->side[a] = (int)(floor(most - l->shift) - m->from[a]) + l->order + 1;
+            m->lower[a] = m->from[a] - half;
+            m->upper[a] = m->from[a] + m->side[a] - 1 + half;
+        } else { // particles up to a step away give to nodes that glue takes from
+            const double first = m->step * floor(least / m->step);
+            const int nodes = (int)((most - first) / m->step) + 2;
+            m->from[a] = first - m->step;
+            m->side[a] = nodes + 2;
+            m->lower[a] = m->from[a];
+            m->upper[a] = m->from[a] + (nodes + 1) * m->step;
         }
     }
     // only those that glue asks for
@@ -564,7 +586,7 @@ static bool mean_stress(smear *m, const double x[3], int b, int d, double out[3]
     double weight[8];
     int node[8];
     for (int a = 0; a < dim; a++) {
-        if (!(x[a] >= m->low[a] && x[a] < m->low[a] + m->side[a] - 1)) {
+        if (!(x[a] >= m->from[a] && x[a] < m->from[a] + (m->side[a] - 1) * m->step)) {
             return false; // runs away
         }
     }
@@ -700,7 +722,8 @@ static bool gives_way(const smear *m, const double x[3])
 
 // ---- all of it ----
 
-static const double BREAKS = -1.0, AS_IT_WAS = INFINITY; // where a slack is asked for
+// Where a slack is asked for.
+static const double BREAKS = -1.0, SOFTENS = -2.0, AS_IT_WAS = INFINITY;
 
 typedef struct breaking {
     const rp_glue_job *job;
@@ -734,7 +757,7 @@ static bool has_work(const breaking *b, const rp_page *page)
 }
 
 // What it says of one particle of glue. @param[out] slack 0 or what may be added; where nothing is
-// around it, nobody knows. @return true: it breaks
+// around it, nobody knows. @return true: its strength is overcome
 static bool judge(smear *m, rp_local slot, int *partner, double *slack)
 {
     const rp_glue_job *job = m->job;
@@ -785,8 +808,10 @@ static void break_page(void *ctx, int64_t index, int thread)
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
         double slack;
         if (is_work(b, slot)) {
-            const bool breaks = judge(m, slot, &partner, &slack);
-            b->slack[slot] = breaks ? BREAKS : slack;
+            const bool gone = softens(set, slot);
+            const bool gives = gone || judge(m, slot, &partner, &slack);
+            const bool breaks = gives && (gone || !(rule_of(b->job, slot)->softening > 0.0));
+            b->slack[slot] = breaks ? BREAKS : gives ? SOFTENS : slack;
             b->broken[index] += breaks;
         }
     }
@@ -907,6 +932,8 @@ rp_result rp_glue_judge(const rp_glue_job *job, rp_verdict *out)
     return RP_OK;
 }
 
+static const double BEGINS = 1e-30; // more than nothing [m]
+
 void rp_glue_settle(rp_set *set, const rp_verdict *verdict)
 {
     for (rp_local p = 0; p < set->pages; p++) {
@@ -915,6 +942,9 @@ void rp_glue_settle(rp_set *set, const rp_verdict *verdict)
             const double slack = verdict->slack[slot];
             if (slack == BREAKS) {
                 write_real(set, RP_COL_STRENGTH, slot, 0, 0.0);
+            } else if (slack == SOFTENS) {
+                write_real(set, RP_COL_OPENING, slot, 0, BEGINS);
+                write_real(set, RP_COL_SLACK, slot, 0, 1.0);
             } else if (slack != AS_IT_WAS) {
                 write_real(set, RP_COL_SLACK, slot, 0, slack);
             }
@@ -928,7 +958,7 @@ int64_t rp_glue_clear(rp_set *set)
     for (rp_local p = 0; p < set->pages; p++) {
         const rp_page *page = &rp_set_page(set)[p];
         for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
-            if (!holds(set, slot) && !is_dead(set, slot)) {
+            if (!is_there(set, slot) && !is_dead(set, slot)) {
                 rp_set_kill(set, slot);
                 gone++;
             }
@@ -961,6 +991,7 @@ static void box_page(void *ctx, int64_t index, int thread)
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
         struct glue_box box = {.partner = -1};
         double x[3];
+        all.soft |= softens(set, slot);
         if (!holds(set, slot)) {
             continue;
         }
@@ -987,11 +1018,11 @@ static void box_page(void *ctx, int64_t index, int thread)
     g->pages[index] = all;
 }
 
-rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, double least, int threads,
-                        rp_scratch *scratch)
+rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, const rp_glue_rule *rule,
+                        double dt, double least, int threads, rp_scratch *scratch)
 {
     static const char what[] = "nodes that glue holds";
-    *g = (rp_glue){.grid = grid, .set = set, .least = least};
+    *g = (rp_glue){.grid = grid, .set = set, .rule = rule, .dt = dt, .least = least};
     rp_local most = 2;
     for (rp_local b = 0; b < grid->blocks; b++) {
         const rp_local count = rp_grid_block(grid)[b].count;
@@ -1227,6 +1258,171 @@ void rp_glue_merge(const rp_glue *g, rp_local b, int thread, uint64_t (*mask)[MA
     }
 }
 
+// ---- softening ----
+
+// Glue whose strength falls, and two of the pages at a node of a block.
+typedef struct soft_glue {
+    const rp_glue *glue;
+    const rp_node_block *block;
+    rp_local number; // of the block
+    int thread, pages[2];
+    bool bound;
+    uint64_t (*mask)[MASK_WORDS];
+    double normal[3];
+    double strength, shear; // what is left across the cut [N], and of that along it
+} soft_glue;
+
+// What is left of its strength [Pa].
+static double strength_left(const rp_set *set, rp_local slot, const rp_glue_rule *rule)
+{
+    const double left = 1.0 - read_real(set, RP_COL_OPENING, slot, 0) / rule->softening;
+    return read_real(set, RP_COL_STRENGTH, slot, 0) * (left > 0.0 ? left : 0.0);
+}
+
+// Of a relative velocity, what comes apart across the normal and slides along it.
+static double coming_apart(const double normal[3], int dim, double u[3], double *across)
+{
+    double length2 = 0.0;
+    *across = 0.0;
+    for (int a = 0; a < dim; a++) {
+        *across += u[a] * normal[a];
+    }
+    for (int a = 0; a < dim; a++) {
+        u[a] -= *across < 0.0 ? *across * normal[a] : 0.0;
+        length2 += u[a] * u[a];
+    }
+    *across = *across > 0.0 ? *across : 0.0;
+    return sqrt(length2);
+}
+
+// The force that it withstands is that of an ellipse; an impulse takes no more than all of what
+// comes apart. What other glue holds together at the node goes along.
+static void pull_at(const soft_glue *s, int n, double weight)
+{
+    const rp_glue *g = s->glue;
+    const rp_layout *l = &g->grid->layout;
+    struct glue_room *room = &g->room[s->thread];
+    double mass[2] = {0}, v[2][3] = {{0}}, u[3] = {0}, across;
+    int pages = 0, unit[2] = {-1, -1};
+    for (int p = 0; p < s->block->count; p++) {
+        if (s->mask[p][n / 64] >> n % 64 & 1) {
+            room->unit[pages] = pages;
+            room->here[pages++] = p;
+        }
+    }
+    if (s->bound) {
+        rp_glue_units(g, s->number, s->thread, n, room->here, pages, room->unit);
+    }
+    for (int i = 0; i < pages; i++) {
+        for (int k = 0; k < 2; k++) {
+            unit[k] = room->here[i] == s->pages[k] ? room->unit[i] : unit[k];
+        }
+    }
+    if (unit[0] < 0 || unit[1] < 0 || unit[0] == unit[1]) {
+        return;
+    }
+    for (int i = 0; i < pages; i++) {
+        const void *q = rp_grid_nodes(g->grid, RP_CH_MOMENTUM, s->block->first + room->here[i]);
+        for (int k = 0; k < 2 && (room->unit[i] == unit[0] || room->unit[i] == unit[1]); k++) {
+            mass[k] += room->unit[i] == unit[k] ? node_real(l, q, n * RP_QUAD + 3) : 0.0;
+            for (int a = 0; a < l->dim && room->here[i] == s->pages[k]; a++) {
+                v[k][a] = node_real(l, q, n * RP_QUAD + a);
+            }
+        }
+    }
+    for (int a = 0; a < l->dim; a++) {
+        u[a] = v[1][a] - v[0][a];
+    }
+    const double length = coming_apart(s->normal, l->dim, u, &across);
+    if (!(length > 0.0)) {
+        return;
+    }
+    const double c = across / length, along2 = 1.0 - c * c > 0.0 ? 1.0 - c * c : 0.0;
+    const double force = s->strength / sqrt(c * c + along2 / (s->shear * s->shear));
+    const double whole = mass[0] * mass[1] / (mass[0] + mass[1]) * length;
+    const double impulse = fmin(force * weight * g->dt, whole);
+    for (int i = 0; i < pages; i++) {
+        void *q = rp_grid_nodes(g->grid, RP_CH_MOMENTUM, s->block->first + room->here[i]);
+        for (int k = 0; k < 2; k++) {
+            const double change = (k == 0 ? impulse : -impulse) / (length * mass[k]);
+            for (int a = 0; a < l->dim && room->unit[i] == unit[k]; a++) {
+                put_node_real(l, q, n * RP_QUAD + a, v[k][a] + change * u[a]);
+            }
+        }
+    }
+}
+
+static void pull_around(const soft_glue *s, const double x[3])
+{
+    const rp_layout *l = &s->glue->grid->layout;
+    double w[3][4] = {{1.0}, {1.0}, {1.0}};
+    int base[3] = {0}, wide[3] = {1, 1, 1};
+    for (int a = 0; a < l->dim; a++) {
+        base[a] = (int)floor(x[a] - l->shift);
+        wide[a] = l->order + 1;
+        for (int i = 0; i <= l->order; i++) {
+            double slope;
+            w[a][i] = spline(x[a] - (base[a] + i), l->order, &slope);
+        }
+    }
+    for (int k = 0; k < wide[0] * wide[1] * wide[2]; k++) {
+        const int at[3] = {k / (wide[1] * wide[2]), k / wide[2] % wide[1], k % wide[2]};
+        int n = 0;
+        bool inside = true;
+        for (int a = 0; a < 3; a++) {
+            const int node = base[a] + at[a];
+            inside = inside && node >= 0 && node < l->cells[a];
+            n = n * l->cells[a] + node;
+        }
+        const double weight = w[0][at[0]] * w[1][at[1]] * w[2][at[2]];
+        if (inside && weight > 0.0) {
+            pull_at(s, n, weight);
+        }
+    }
+}
+
+void rp_glue_soften(const rp_glue *g, rp_local b, int thread, bool bound,
+                    uint64_t (*mask)[MASK_WORDS])
+{
+    const rp_layout *l = &g->grid->layout;
+    const rp_node_block *block = &rp_grid_block(g->grid)[b];
+    const int32_t *here = rp_grid_page(g->grid)[block->first].block;
+    const rp_page *page = rp_set_page(g->set);
+    soft_glue s = {
+        .glue = g, .block = block, .number = b, .thread = thread, .bound = bound, .mask = mask};
+    for (int n = 0; n < RP_NEAR; n++) {
+        int32_t offset[3];
+        uint64_t key;
+        if (!neighbour(l, here, n, offset, &key)) {
+            continue;
+        }
+        for (rp_local p = find_block(g->set, key); p < g->set->pages && page[p].key == key; p++) {
+            s.pages[0] = g->pages[p].soft ? page_of_field(g->grid, block, page[p].field) : -1;
+            for (rp_local slot = page[p].first;
+                 slot < page[p].first + page[p].count && s.pages[0] >= 0; slot++) {
+                const rp_glue_rule *rule = &g->rule[material_of(g->set, slot)];
+                double x[3];
+                if (!softens(g->set, slot)) {
+                    continue;
+                }
+                s.pages[1] = page_of_field(g->grid, block, partner_of(g->set, slot));
+                if (s.pages[1] < 0) {
+                    continue;
+                }
+                s.strength =
+                    strength_left(g->set, slot, rule) * read_real(g->set, RP_COL_AREA, slot, 0);
+                s.shear = rule->shear;
+                read_place(g->set, slot, x);
+                for (int a = 0; a < l->dim; a++) {
+                    s.normal[a] = read_real(g->set, RP_COL_NORMAL, slot, a);
+                    x[a] += (double)(offset[a] * l->cells[a]);
+                }
+                pull_around(&s, x);
+            }
+        }
+    }
+}
+
 // ---- moving ----
 
 typedef struct moving {
@@ -1412,6 +1608,75 @@ static void find_flow(const rp_glue *g, const surroundings *around, const double
     }
 }
 
+// The same where the two pieces have velocities of their own: those of their mass, and how fast the
+// second leaves the first [m/s].
+static void find_parting(const rp_glue *g, const surroundings *around, const double x[3],
+                         double v[3], double gradient[3][3], double parting[3])
+{
+    const rp_layout *l = &g->grid->layout;
+    double sum[4][4] = {{0}}, both = 0.0;
+    stencil t;
+    if (!find_stencil(l, x, &t, l->dim, l->order)) {
+        return;
+    }
+    const int wide = l->order + 1, deep = l->dim == 3 ? wide : 1;
+    for (int k = 0; k < wide * wide * deep; k++) {
+        const int at[3] = {k / (wide * deep), k / deep % wide, k % deep};
+        const int near = (t.block[0][at[0]] * 3 + t.block[1][at[1]]) * 3 + t.block[2][at[2]];
+        const int n =
+            RP_QUAD * ((t.within[0][at[0]] * l->cells[1] + t.within[1][at[1]]) * l->cells[2] +
+                       t.within[2][at[2]]);
+        double mass[2] = {0}, u[2][3] = {{0}};
+        for (int i = 0; i < 2 && t.w[0][at[0]] > 0.0; i++) {
+            const void *q = around->nodes[near][i];
+            mass[i] = q != NULL ? node_real(l, q, n + 3) : 0.0;
+            mass[i] = mass[i] > g->least ? mass[i] : 0.0;
+            for (int a = 0; a < l->dim && mass[i] > 0.0; a++) {
+                u[i][a] = node_real(l, q, n + a);
+            }
+        }
+        if (!(mass[0] + mass[1] > 0.0)) {
+            continue;
+        }
+        const double w = t.w[0][at[0]] * t.w[1][at[1]] * t.w[2][at[2]];
+        const double share[4] = {t.s[0][at[0]] * t.w[1][at[1]] * t.w[2][at[2]],
+                                 t.w[0][at[0]] * t.s[1][at[1]] * t.w[2][at[2]],
+                                 t.w[0][at[0]] * t.w[1][at[1]] * t.s[2][at[2]], w};
+        const bool meet = mass[0] > 0.0 && mass[1] > 0.0;
+        both += meet ? w : 0.0;
+        for (int c = 0; c <= 3; c++) {
+            const double mean =
+                c < 3 ? (mass[0] * u[0][c] + mass[1] * u[1][c]) / (mass[0] + mass[1]) : 1.0;
+            for (int r = 0; r < 4; r++) {
+                sum[r][c] += share[r] * mean;
+            }
+            if (c < 3) {
+                parting[c] += meet ? w * (u[1][c] - u[0][c]) : 0.0;
+            }
+        }
+    }
+    for (int a = 0; a < l->dim; a++) {
+        v[a] = sum[3][3] > 0.0 ? sum[3][a] / sum[3][3] : 0.0;
+        parting[a] = both > 0.0 ? parting[a] / both : 0.0;
+        for (int k = 0; k < l->dim; k++) {
+            gradient[a][k] = (sum[k][a] - v[a] * sum[k][3]) / l->h;
+        }
+    }
+}
+
+// What softens opens by what comes apart and slides. All is gone once nothing is left of its
+// strength, or of one of its pieces around it.
+static void open_further(const moving *m, rp_local slot, const double normal[3], double parting[3])
+{
+    const rp_set *set = m->glue->set;
+    const double softening = m->glue->rule[material_of(set, slot)].softening;
+    double across;
+    const double opening = read_real(set, RP_COL_OPENING, slot, 0) +
+                           m->dt * coming_apart(normal, set->layout.dim, parting, &across);
+    write_real(set, RP_COL_OPENING, slot, 0, opening);
+    write_real(set, RP_COL_SLACK, slot, 0, opening < softening ? 1.0 : 0.0);
+}
+
 static const double RUNAWAY = 8.0; // [cells]
 
 static void move_page(void *ctx, int64_t index, int thread)
@@ -1424,12 +1689,18 @@ static void move_page(void *ctx, int64_t index, int thread)
     surroundings around = {.field = {-1, -1}};
     for (rp_local slot = page->first; slot < page->first + page->count; slot++) {
         double x[3], v[3] = {0}, gradient[3][3] = {{0}}, normal[3] = {0}, turned[3] = {0};
+        double parting[3] = {0};
         if (is_dead(set, slot)) {
             continue;
         }
         look_around(g, page, page->field, partner_of(set, slot), &around);
         read_place(set, slot, x);
-        find_flow(g, &around, x, v, gradient);
+        const bool soft = softens(set, slot);
+        if (soft) {
+            find_parting(g, &around, x, v, gradient, parting);
+        } else {
+            find_flow(g, &around, x, v, gradient);
+        }
         // a piece of surface that goes along: n' = -(grad v)^T n, and its area grows by the
         // divergence less the stretch across it
         double stretch = 0.0, divergence = 0.0, length2 = 0.0, steep2 = 0.0;
@@ -1447,7 +1718,11 @@ static void move_page(void *ctx, int64_t index, int thread)
             length2 += turned[a] * turned[a];
         }
         const double slack = read_real(set, RP_COL_SLACK, slot, 0) - m->dt * sqrt(steep2);
-        write_real(set, RP_COL_SLACK, slot, 0, slack > 0.0 ? slack : 0.0);
+        if (soft) {
+            open_further(m, slot, normal, parting);
+        } else {
+            write_real(set, RP_COL_SLACK, slot, 0, slack > 0.0 ? slack : 0.0);
+        }
         const double length = sqrt(length2);
         for (int a = 0; a < l->dim && length > 0.0; a++) {
             write_real(set, RP_COL_NORMAL, slot, a, turned[a] / length);
@@ -1471,12 +1746,12 @@ static void move_page(void *ctx, int64_t index, int thread)
     }
 }
 
-double rp_glue_move(const rp_glue *g, double dt, int threads)
+double rp_glue_move(const rp_glue *g, int threads)
 {
     enum { THREADS_MOST = 1024 };
     double move[THREADS_MOST] = {0}, most = 0.0;
     const int used = threads < THREADS_MOST ? threads : THREADS_MOST;
-    const moving m = {g, dt, move};
+    const moving m = {g, g->dt, move};
     rp_parallel_for(used, g->set->pages, 2, move_page, (void *)(uintptr_t)&m);
     for (int t = 0; t < used; t++) {
         most = fmax(most, move[t]);

@@ -5,6 +5,7 @@
 // field of its page, and its partner), where the cut points, and what it withstands. In a step
 //   - glue that the stress around it overcomes breaks,
 //   - nodes near glue that holds are merged: the pieces that it holds move there as one,
+//   - glue that softens, where it may, pulls at nodes with what is left of its strength,
 //   - all other nodes are left to contact between bodies (collide/meeting.h),
 //   - glue moves and turns with what it holds.
 // Pieces that hang together over a third are merged as well, so any number may meet at a node. Glue
@@ -20,6 +21,7 @@
 typedef struct rp_glue_rule {
     rp_criterion criterion;
     double shear, friction;
+    double softening; // opening at which nothing is left of its strength [m]; 0: it breaks at once
 } rp_glue_rule;
 
 // The species of glue; -1: there is none.
@@ -66,16 +68,18 @@ void rp_glue_settle(rp_set *glue, const rp_verdict *verdict);
 // Of a step.
 typedef struct rp_glue {
     const rp_grid *grid;
-    rp_set *set;            // of glue
-    double least;           // mass of a node that counts [kg]
-    struct glue_room *room; // [thread]
-    struct glue_box *box;   // [slot]: nodes that are held; of a page, from its first slot on
-    struct glue_box *pages; // [page]: around all of its glue that holds
+    rp_set *set;              // of glue
+    const rp_glue_rule *rule; // [material]
+    double dt;                // [s]
+    double least;             // mass of a node that counts [kg]
+    struct glue_room *room;   // [thread]
+    struct glue_box *box;     // [slot]: nodes that are held; of a page, from its first slot on
+    struct glue_box *pages;   // [page]: around all of its glue that holds
 } rp_glue;
 
 // Memory for the nodes that glue holds.
-rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, double least, int threads,
-                        rp_scratch *scratch);
+rp_result rp_glue_begin(rp_glue *g, const rp_grid *grid, rp_set *set, const rp_glue_rule *rule,
+                        double dt, double least, int threads, rp_scratch *scratch);
 // See which nodes of a block glue holds. @return false: none
 bool rp_glue_bind(const rp_glue *g, rp_local block, int thread);
 // Merge what is held there, of nodes that two or more pages have mass at: all of it gets the common
@@ -83,6 +87,10 @@ bool rp_glue_bind(const rp_glue *g, rp_local block, int thread);
 // @param mask [page of the block]: nodes that it has mass at
 void rp_glue_merge(const rp_glue *g, rp_local block, int thread, uint64_t (*mask)[4],
                    uint64_t shared[4]);
+// Let glue that softens pull at the nodes of a block, once a step: it slows what comes apart or
+// slides, and turns nothing round.
+// @param bound what rp_glue_bind() said of the block; what is held was merged
+void rp_glue_soften(const rp_glue *g, rp_local block, int thread, bool bound, uint64_t (*mask)[4]);
 // Which of the pages at a node move as one? For the block that was bound last.
 // @param here [pages] numbers among the pages of the block
 // @param[out] unit [pages] numbers from 0 on, in the order of pages. @return how many units
@@ -91,9 +99,9 @@ int rp_glue_units(const rp_glue *g, rp_local block, int thread, int node, const 
 
 // ---- moving ----
 
-// Let glue go along with what it holds, for dt [s], once velocities are known.
+// Let glue go along with what it holds, once velocities are known.
 // @return the largest displacement along any axis [cells]
-double rp_glue_move(const rp_glue *g, double dt, int threads);
+double rp_glue_move(const rp_glue *g, int threads);
 
 // Take out what broke. @return how many
 int64_t rp_glue_clear(rp_set *set);

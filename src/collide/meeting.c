@@ -307,9 +307,15 @@ void rp_meetings_look(const rp_meetings *m, rp_local b, int thread)
     }
     m->shared[b] = add_shared(mask, block->count, shared);
     // where glue holds all there is, nobody touches, and no particles are asked for
-    if (m->shared[b] && m->glue != NULL && rp_glue_bind(m->glue, b, thread)) {
-        rp_glue_merge(m->glue, b, thread, mask, shared);
-        m->shared[b] = (shared[0] | shared[1] | shared[2] | shared[3]) != 0;
+    if (m->shared[b] && m->glue != NULL) {
+        const bool bound = rp_glue_bind(m->glue, b, thread);
+        if (bound) {
+            rp_glue_merge(m->glue, b, thread, mask, shared);
+            m->shared[b] = (shared[0] | shared[1] | shared[2] | shared[3]) != 0;
+        }
+        if (m->shared[b]) {
+            rp_glue_soften(m->glue, b, thread, bound, mask);
+        }
     }
     memset(m->given + first_pair(m, b), 0, pairs * sizeof *m->given);
 }

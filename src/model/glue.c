@@ -14,7 +14,7 @@ static unsigned needs(const rp_material_def *def)
 {
     (void)def;
     return 1u << RP_COL_STRENGTH | 1u << RP_COL_NORMAL | 1u << RP_COL_AREA | 1u << RP_COL_PARTNER |
-           1u << RP_COL_SLACK;
+           1u << RP_COL_SLACK | 1u << RP_COL_OPENING;
 }
 
 static void parameters(const rp_material_def *def, int dim, double out[RP_PARAM_COUNT])

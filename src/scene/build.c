@@ -365,6 +365,7 @@ static rp_result add_fracture(rp_world *world, const rp_scene *scene, const scen
     def.shear = number_or(r, "shear", 0.5 * (def.strength[0] + def.strength[1])) /
                 (0.5 * (def.strength[0] + def.strength[1]));
     def.friction = rp_call_number(r, "friction");
+    def.softening = number_or(r, "softening", 0.0);
     def.criterion = (rp_criterion)rp_call_choice(r, "criterion");
     def.open = open->kind != 0 ? open->call->shape : NULL;
     def.spacing = number_or(r, "spacing", 0.0);

@@ -196,8 +196,8 @@ static rp_result check_fracture(const rp_scene *scene, const scene_call *r)
                             "want 0.01 to 0.5 dx, which are %g to %g m, got %g", 0.01 * dx,
                             0.5 * dx, spacing->number);
     }
-    static const char *const tractions[] = {"shear", "friction"};
-    for (int i = 0; i < 2 && rp_call_choice(r, "criterion") == RP_CRITERION_PAPER; i++) {
+    static const char *const tractions[] = {"shear", "friction", "softening"};
+    for (int i = 0; i < 3 && rp_call_choice(r, "criterion") == RP_CRITERION_PAPER; i++) {
         if (rp_call_value(r, tractions[i])->given) {
             return rp_call_fail(scene, r, tractions[i],
                                 "want none with criterion = \"paper\", which knows only forces, "

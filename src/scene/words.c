@@ -369,6 +369,9 @@ static const scene_key fracture_keys[] = {
      .sentence = "Stress along a cut at which it opens. Where strengths are drawn, at the middle one; others follow in proportion."},
     {"friction", TAKES_NUMBER, NULL, NOT_NEGATIVE, .otherwise = "0",
      .sentence = "How much pressure across a cut adds to `shear`. What has opened rubs as `contact` says."},
+    {"softening", TAKES_NUMBER, "m", POSITIVE, .absent = "cuts break at once",
+     .sentence = "How far a cut opens or slides until nothing is left of its strength, which falls in proportion: that takes half of `strength` "
+                 "times `softening` in J/m^2 (2D: of a slice one metre thick)."},
     {"open", TAKES_SHAPE, .absent = "glued all over", .sentence = "Where cuts are open from the start."},
     {"criterion", TAKES_CHOICE, .choices = CHOICES("traction", "paper"), .otherwise = "\"traction\"",
      .sentence = "By stress; or, for comparison, by the force between nodes as Wretborn (2017) has it, mended, which depends on `dx`."},

@@ -54,6 +54,15 @@ static rp_result check_glue(const rp_world *world, const rp_glue_def *def)
     if (!(def->spacing >= 0.0 && isfinite(def->spacing))) {
         return rp_fail(RP_ERR_ARGUMENT, "glue.spacing: want >= 0 m, got %g", def->spacing);
     }
+    if (!(def->softening >= 0.0 && isfinite(def->softening))) {
+        return rp_fail(RP_ERR_ARGUMENT, "glue.softening: want >= 0 m, got %g", def->softening);
+    }
+    if (def->softening > 0.0 && def->criterion == RP_CRITERION_PAPER) {
+        return rp_fail(RP_ERR_ARGUMENT,
+                       "glue.softening: want 0 with the criterion of the paper, "
+                       "which knows forces alone, got %g",
+                       def->softening);
+    }
     RP_TRY(def->open != NULL ? rp_shape_check_still("glue.open", def->open) : RP_OK);
     if (def->criterion != RP_CRITERION_TRACTION && def->criterion != RP_CRITERION_PAPER) {
         return rp_fail(RP_ERR_ARGUMENT, "glue.criterion: want one of rp_criterion, got %d",
@@ -191,8 +200,10 @@ static rp_result add_patches(rp_world *world, const rp_glue_def *def, const patc
     const int species = world->species_count;
     snprintf(about.name, sizeof about.name, "%s", def->name != NULL ? def->name : "glue");
     RP_TRY(rp_world_add_material(world, &about, &material));
-    world->glue_rule[material.index] =
-        (rp_glue_rule){.criterion = def->criterion, .shear = def->shear, .friction = def->friction};
+    world->glue_rule[material.index] = (rp_glue_rule){.criterion = def->criterion,
+                                                      .shear = def->shear,
+                                                      .friction = def->friction,
+                                                      .softening = def->softening};
     const double volume = pow(spacing, world->def.dimension);
     const rp_result result = def->bare         ? RP_OK
                              : world->def.plan ? plan_glue(world, def, p, material, volume)

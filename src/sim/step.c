@@ -153,6 +153,7 @@ rp_step rp_world_make_step(rp_world *world)
         .law = world->laws,
         .collider = world->collider,
         .colliders = world->colliders,
+        .glue_rule = world->glue_rule,
         .pairs = world->def.contact ? &world->pairs : NULL,
         .pair_loads = &world->pair_loads,
         .company = &world->company,

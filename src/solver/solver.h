@@ -62,6 +62,7 @@ typedef struct rp_step {
     const rp_law *const *law; // [RP_MATERIAL_KINDS] of this world's variant
     const rp_collider *collider;
     int colliders;
+    const struct rp_glue_rule *glue_rule; // [material] of those that are glue
     const rp_pairs *pairs;     // how bodies touch; NULL: those of two fields do not feel each other
     rp_pair_loads *pair_loads; // a step adds what they give each other
     rp_company *company;       // of free bodies

@@ -341,6 +341,34 @@ static void a_bar_breaks_at_the_strength_that_was_asked_for(void)
     }
 }
 
+// With particles at random places stress is uneven by itself, and some glue goes before the rest:
+// what the bar carries at most is its strength all the same.
+static void a_bar_of_random_places_carries_what_was_asked_for(void)
+{
+    for (int i = 0; i < (check_long() ? 12 : 3); i++) {
+        char seed[32];
+        snprintf(seed, sizeof seed, ", seed = %d", i);
+        bar b = plain_bar;
+        b.dimension = i % 4 == 0 ? 3 : 2;
+        b.h = b.dimension == 3 ? 0.1 : 0.05;
+        b.angle = i % 3 * 20.0;
+        b.sampling = "sampling = 'poisson'";
+        b.scene = seed;
+        run r = start_bar(&b);
+        double first = 0.0, most = 0.0, stress = 0.0;
+        while (glue_left(r.world) > 0 && rp_world_time(r.world) < 8.0) {
+            CHECK_OK(rp_world_step(r.world));
+            first = r.world->crack_count > 0 && first == 0.0 ? stress : first;
+            stress = axial_stress(r.world, &b);
+            most = fmax(most, stress);
+        }
+        check_context("%dD, %g degrees%s", b.dimension, b.angle, seed);
+        CHECK_NEAR(most, 1e4, 500.0);
+        CHECK(first > (b.dimension == 3 ? 9.3e3 : 8.3e3) && first < 1.05e4);
+        stop(&r);
+    }
+}
+
 // How much of the stress along the axis pulls at the glue that faces it most.
 static double steepest_glue(const bar *b)
 {
@@ -422,6 +450,89 @@ static void the_criterion_of_the_paper_depends_on_the_grid(void)
         b.sign = -1.0;
         CHECK_EQUAL(breaking_stress(&b, 3e4, NULL), 0.0);
     }
+}
+
+// ---- softening ----
+
+// Two halves of a stiff bar fly apart, or along their cut, and one that softens slows them.
+static void write_parting(char *text, size_t size, int dimension, double angle, double shear,
+                          const char *more)
+{
+    const double c = cos(degrees(angle)), s = sin(degrees(angle));
+    const double out[2] = {shear > 0.0 ? c : -s, shear > 0.0 ? s : c}; // that they go, per m/s
+    snprintf(text, size,
+             "local flat, c, s = %s, %.17g, %.17g\n"
+             "local function place(x, y) if flat then return {x, y} else return {x, y, 0} end end\n"
+             "scene { dimension = flat and 2 or 3, dx = 0.1, fps = 50, frames = 50, precision = "
+             "'double', gravity = place(0, 0) }\n"
+             "local low, high = {-0.4, -0.5, -0.2}, {0.4, 0.5, 0.2}\n"
+             "if flat then low, high = {-0.4, -0.5}, {0.4, 0.5} end\n"
+             "particles { material = material.elastic { density = 1000, young = 2e7, poisson = 0 "
+             "}, body = 'bar', sampling = 'lattice', jitter = 0,\n"
+             "  velocity = function(x, y, z) local side = c * y - s * x > 0.0123 and 1 or -1\n"
+             "    return side * %.17g, side * %.17g, 0 end,\n"
+             "  shape = move(box { min = low, max = high }, { rotation = { angle = %.17g } }) }\n"
+             "fracture { body = 'bar', by = plane { point = place(-0.0123 * s, 0.0123 * c), normal "
+             "= place(-s, c) }, strength = 2e4, %s }\n",
+             dimension == 2 ? "true" : "false", c, s, out[0], out[1], angle, more);
+}
+
+// The energy that is gone a while after [J]. @param[out] left share of the glue that has not broken
+static double taken_by_parting(int dimension, double angle, double shear, const char *more,
+                               double *left)
+{
+    char text[2048];
+    rp_totals before, now;
+    write_parting(text, sizeof text, dimension, angle, shear, more);
+    run r = start(text, 1, false);
+    const double all = (double)glue_left(r.world);
+    if (rp_world_step(r.world) != RP_OK) {
+        check_record(__FILE__, __LINE__, "%s", rp_last_error());
+    }
+    rp_world_totals(r.world, &before);
+    run_frames(r.world, 8);
+    rp_world_totals(r.world, &now);
+    for (int a = 0; a < dimension; a++) {
+        if (!(fabs(now.momentum[a] - before.momentum[a]) < 1e-11 * now.mass)) {
+            check_record(__FILE__, __LINE__, "momentum %g", now.momentum[a] - before.momentum[a]);
+        }
+    }
+    *left = (double)glue_left(r.world) / all;
+    stop(&r);
+    return 0.5 * now.mass - now.kinetic - now.elastic;
+}
+
+// Half of the product of strength and softening is what it takes, more than what is lost where the
+// cut breaks at once. Slower than that pieces never part.
+static void what_softens_takes_the_energy_that_was_asked_for(void)
+{
+    static const struct {
+        int dimension;
+        double angle, shear;
+        const char *more;
+        double per_area; // [J/m^2]
+    } cases[] = {
+        {2, 0.0, 0.0, "softening = 0.03", 300.0},
+        {2, 25.0, 0.0, "softening = 0.02", 200.0},
+        {2, 25.0, 1.0, "softening = 0.04, shear = 1e4", 200.0},
+        {3, 0.0, 0.0, "softening = 0.02", 200.0},
+    };
+    for (int i = 0; i < 4; i++) {
+        const double area = cases[i].dimension == 2 ? 0.8 : 0.8 * 0.4;
+        double left;
+        check_context("case %d", i);
+        const double at_once =
+            taken_by_parting(cases[i].dimension, cases[i].angle, cases[i].shear, "", &left);
+        CHECK_EQUAL(left, 0.0);
+        const double taken = taken_by_parting(cases[i].dimension, cases[i].angle, cases[i].shear,
+                                              cases[i].more, &left);
+        CHECK_EQUAL(left, 0.0);
+        CHECK_NEAR((taken - at_once) / area, cases[i].per_area, 0.05 * cases[i].per_area);
+    }
+    double left;
+    const double all = taken_by_parting(2, 0.0, 0.0, "softening = 0.08", &left);
+    CHECK_EQUAL(left, 1.0);
+    CHECK_NEAR(all, 0.5 * 800.0, 10.0);
 }
 
 // ---- many pieces ----
@@ -562,6 +673,8 @@ static void what_breaks_does_so_to_the_bit(void)
     snprintf(forces, sizeof forces, "%.*s%sstrength = {60, 90}%s", (int)(at - text), text, paper,
              at + strlen(strength));
     CHECK_HELPER(compare_bits(forces));
+    snprintf(forces, sizeof forces, "%.*ssoftening = 2e-3, %s", (int)(at - text), text, at);
+    CHECK_HELPER(compare_bits(forces));
 }
 
 // ---- what goes wrong ----
@@ -679,9 +792,11 @@ static void a_particle_that_is_gone_ends_the_run_also_where_glue_finds_it(void)
 TEST_MAIN(TEST(glue_that_never_breaks_is_as_no_cut),
           TEST(a_hundred_pieces_at_one_node_hold_together),
           TEST(a_bar_breaks_at_the_strength_that_was_asked_for),
+          TEST(a_bar_of_random_places_carries_what_was_asked_for),
           TEST(cells_break_at_the_strength_that_was_asked_for), TEST(more_glue_is_no_stronger),
           TEST(pressure_across_a_cut_never_opens_it),
-          TEST(the_criterion_of_the_paper_depends_on_the_grid), TEST(only_the_weak_cut_opens),
+          TEST(the_criterion_of_the_paper_depends_on_the_grid),
+          TEST(what_softens_takes_the_energy_that_was_asked_for), TEST(only_the_weak_cut_opens),
           TEST(a_block_that_breaks_keeps_its_momentum), TEST(what_breaks_does_so_to_the_bit),
           TEST(a_crack_without_memory_for_its_row_comes_when_there_is_some),
           TEST(glue_with_bodies_that_are_not_there_is_refused),

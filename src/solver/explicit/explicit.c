@@ -480,8 +480,8 @@ static rp_result get_ready(explicit_state *s, loops *l)
     }
     l->glued = step->pairs != NULL ? rp_glue_find(step->species, step->species_count) : -1;
     if (l->glued >= 0) {
-        RP_TRY(rp_glue_begin(&l->glue, step->grid, &step->set[l->glued], rp_least_node_mass(step),
-                             step->threads, step->scratch));
+        RP_TRY(rp_glue_begin(&l->glue, step->grid, &step->set[l->glued], step->glue_rule, step->dt,
+                             rp_least_node_mass(step), step->threads, step->scratch));
         l->meetings.glue = &l->glue;
     }
     RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,
@@ -628,7 +628,7 @@ static rp_result explicit_step(void *state, rp_step *step)
     double speed2 = 0.0, gradient2 = 0.0;
     for (int i = 0; i < step->species_count; i++) {
         if (i == l.glued) {
-            rp_set_travelled(&step->set[i], rp_glue_move(&l.glue, step->dt, step->threads));
+            rp_set_travelled(&step->set[i], rp_glue_move(&l.glue, step->threads));
         } else {
             RP_TRY(move_species(&l, i, &speed2, &gradient2));
         }

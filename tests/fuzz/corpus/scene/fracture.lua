@@ -9,6 +9,6 @@ fracture { body = "one", by = plane { point = {0.4, 0.4}, normal = {1, 0.2} }, s
 fracture { body = "two", by = planes { list = {{ point = {1.4, 0}, normal = {1, 0}, strength = 5 }, { point = {0, 0.4}, normal = {0, 1} }} }, strength = 1e3, shear = 500, friction = 0.3 }
 fracture { body = "three", by = zigzag { point = {2, 0.4}, normal = {0, 1}, along = {1, 0}, tooth = 0.2 }, strength = 100, criterion = "paper" }
 fracture { body = "four", by = voronoi { count = 5, seed = 2 }, strength = 1e3, open = sphere { center = {3.4, 0.4}, radius = 0.2 } }
-fracture { body = "five", by = voronoi { points = {{4.1, 0.1}, {4.7, 0.3}, {4.4, 0.7}} }, strength = 1e3, spacing = 0.02, seed = 9 }
+fracture { body = "five", by = voronoi { points = {{4.1, 0.1}, {4.7, 0.3}, {4.4, 0.7}} }, strength = 1e3, spacing = 0.02, seed = 9, softening = 0.01 }
 contact { bodies = {"one", "two"}, friction = 0.2 }
 contact { bodies = {"one.1", "two.3"}, friction = 0.4 }
