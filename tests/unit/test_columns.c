@@ -37,6 +37,7 @@ static const struct {
     {RP_COL_AREA, "area", 1, 1, 4, 8},
     {RP_COL_PARTNER, "partner", 1, 1, 4, 8},
     {RP_COL_SLACK, "slack", 1, 1, 4, 8},
+    {RP_COL_OPENING, "opening", 1, 1, 4, 8},
     {RP_COL_MASS, "mass", 1, 1, 4, 8},
     {RP_COL_VOLUME, "volume", 1, 1, 4, 8},
     {RP_COL_DEPTH, "depth", 1, 1, 4, 8},
