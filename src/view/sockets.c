@@ -5,7 +5,8 @@
 //       └────/socket────────▶ talks ──────▶ leaves
 //
 // No call here waits but poll(). What is read from a page is bounded by its buffer, since reading
-// stops while its requests are open; who asks slowly makes room for others.
+// stops while its requests are open; who asks, takes an answer or leaves slowly makes room for
+// others.
 #include "view/server.h"
 
 #include <arpa/inet.h>
@@ -41,6 +42,7 @@ typedef enum state {
 typedef struct visitor {
     state state;
     int fd;
+    double since; // it is here
     double until; // when patience ends; 0: never
     bool blocked; // the socket has no room for what is to be written
     unsigned char in[RP_HTTP_HEAD];
@@ -611,17 +613,14 @@ static void welcome(rp_view_sockets *k, int fd)
     for (int i = 0; i < CONNECTIONS && s == NULL; i++) {
         visitor *at = &k->visitor[i];
         s = at->state == FREE ? at : NULL;
-        if (at->state == ASKS && (slowest == NULL || at->until < slowest->until)) {
+        // pages stay, and there are far fewer of them
+        if (at->client == NULL && (slowest == NULL || at->since < slowest->since)) {
             slowest = at;
         }
     }
-    if (s == NULL && slowest != NULL) { // whoever has been asking for longest has to come again
+    if (s == NULL) { // whoever has been at it for longest has to come again
         close(slowest->fd);
         s = slowest;
-    }
-    if (s == NULL) {
-        close(fd);
-        return;
     }
     // a page that vanished without a word is noticed
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
@@ -630,6 +629,7 @@ static void welcome(rp_view_sockets *k, int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     s->fd = fd;
+    s->since = rp_view_seconds();
     s->blocked = false;
     s->have = s->size = s->sent = s->file_sent = 0;
     s->file = NULL;

@@ -712,6 +712,27 @@ class Refuses(Case):
             self.assertEqual(status, 200)
         self.end()
 
+    def test_who_takes_no_answer_keeps_nobody_out(self):
+        port = self.view(self.run_heap())
+        watcher = self.page(port)
+        whole = f"GET /page.js HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        for room in (1 << 20, 1024):  # in the second round answers do not even fit into their sockets
+            held = []
+            for _ in range(300):
+                s = socket.socket()
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+                s.settimeout(1)
+                held.append(s)
+                with contextlib.suppress(OSError):
+                    s.connect(("127.0.0.1", port))
+                    s.sendall(whole)
+            self.assertEqual(http(port)[0], 200)
+            watcher.ask(1)
+            self.assertEqual(self.open(port).status, 101)
+            for s in held:
+                s.close()
+        self.end()
+
     def test_only_so_many_pages(self):
         port = self.view(self.run_heap())
         pages = [self.page(port) for _ in range(16)]
