@@ -31,6 +31,12 @@ static const option export_options[] = {
      .help = "y or z: which axis points up in the files (as in the scene)",
      .words = "y z"},
     {.name = "--voxel", .value = "M", .help = "size of a voxel of a vdb (half a cell)"},
+    {.name = "--pieces",
+     .help = "pieces of bodies that break (fracture) as meshes with poses, and as particles only\n"
+             "what has left its piece"},
+    {.name = "--away",
+     .value = "M",
+     .help = "farther than this from where its piece takes it a particle has left it (dx)"},
     {.name = "--clips",
      .help = "usda: a file per frame, joined by value clips, however few they are"},
     {.name = "--quiet", .help = "say nothing but errors"},
@@ -74,7 +80,9 @@ static bool check_pairs(const args *a, rp_format format)
 {
     static const char *const of_vdb[] = {"--voxel", NULL}, *const of_usda[] = {"--clips", NULL};
     static const char *const not_vdb[] = {"--columns", NULL};
-    return !(format != RP_FORMAT_VDB && args_useless(a, of_vdb, "for --to vdb only")) &&
+    static const char *const of_pieces[] = {"--away", NULL};
+    return !(!args_has(a, "--pieces") && args_useless(a, of_pieces, "for --pieces only")) &&
+           !(format != RP_FORMAT_VDB && args_useless(a, of_vdb, "for --to vdb only")) &&
            !(format != RP_FORMAT_USDA && args_useless(a, of_usda, "for --to usda only")) &&
            !(format == RP_FORMAT_VDB &&
              args_useless(a, not_vdb,
@@ -110,6 +118,8 @@ static int export_main(const args *a)
     def.voxel = args_number(a, "--voxel", 1e-9, 1e6, 0.0, &wrong);
     def.columns = args_value(a, "--columns");
     def.clips = args_has(a, "--clips");
+    def.pieces = args_has(a, "--pieces");
+    def.away = args_number(a, "--away", 1e-9, 1e6, 0.0, &wrong);
     def.up = up == NULL ? 0 : strcmp(up, "z") == 0 ? 2 : 1;
     def.progress = show_progress;
     def.stop = signal_stops;
@@ -152,7 +162,8 @@ const command command_export = {
             "  repose export out --to vtp                  out-vtp/particles.pvd, for ParaView\n"
             "  repose export out --to ply --up z           out-ply/particles.0000.ply ..., for "
             "Blender\n"
-            "  repose export out --to usda --every 2 --columns velocity",
+            "  repose export out --to usda --every 2 --columns velocity\n"
+            "  repose export out --to usda --pieces        shards as meshes that move",
     .option = export_options,
     .main = export_main,
 };

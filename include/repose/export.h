@@ -25,6 +25,9 @@ typedef struct rp_export_def {
                          ///< NULL: all for vtp and csv, none for others
     int up;              ///< turn everything so that y (1) or z (2) points up; 0: as in the run
     double voxel;        ///< of a vdb [m]; 0: half a cell of the grid
+    bool pieces;         ///< of bodies that may break as meshes with poses; particles are then only
+                         ///< those of other bodies, and debris that has left its piece
+    double away;         ///< farther than this from where its piece takes it is debris [m]; 0: dx
     bool clips;          ///< usda: a file per frame, however small they are
     /// Called when a frame is finished; may be NULL.
     void (*progress)(void *context, int64_t done, int64_t frames);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that break: cuts through a body, and glue on the cuts that holds the pieces together.
 //
-//     rp_cut_def cut_def = rp_default_cut_def();           // a plane, some, a zigzag, cells, a
-//     shape rp_cut_create(&cut_def, &cut);                       // def.fields has room for its
-//     pieces particles.cut = cut;                                 // fields from particles.field on
+//     rp_cut_def cut_def = rp_default_cut_def(); // a plane, some, a zigzag, cells, a shape
+//     rp_cut_create(&cut_def, &cut);             // def.fields has room for its pieces
+//     particles.cut = cut;                       // fields from particles.field on
 //     rp_world_add_particles(world, &particles, NULL);
 //     rp_glue_def glue = rp_default_glue_def();
 //     glue.cut = cut, glue.strength[0] = glue.strength[1] = 10e3;
@@ -53,11 +53,18 @@ typedef struct rp_cut rp_cut;
 /// @param[out] cut released with rp_cut_destroy(); NULL on failure
 /// @return RP_ERR_ARGUMENT also where a cut misses the body
 RP_API rp_result rp_cut_create(const rp_cut_def *def, rp_cut **cut);
+/// Give a reference back; the last one frees the cut. NULL is fine.
 RP_API void rp_cut_destroy(rp_cut *cut);
+/// One more reference to the same cut. @return the cut
+RP_API rp_cut *rp_cut_retain(const rp_cut *cut);
 /// How many pieces there are, at least 2.
 RP_API int rp_cut_pieces(const rp_cut *cut);
 /// The piece that a place belongs to, 0 to rp_cut_pieces() - 1.
 RP_API int rp_cut_piece(const rp_cut *cut, const double x[3]);
+/// A piece as a shape, for its surface and its volume. It holds the cut.
+/// @param piece 0 to rp_cut_pieces() - 1
+/// @param[out] shape released with rp_shape_release(); NULL on failure
+RP_API rp_result rp_cut_shape(const rp_cut *cut, int piece, rp_shape **shape);
 
 /// A patch of the surface between two pieces.
 typedef struct rp_cut_patch {

@@ -42,6 +42,11 @@ RP_API const rp_material_def *rp_record_material(const rp_record *record, int in
 /// @param index 0 to rp_record_info.bodies - 1
 RP_API const char *rp_record_body(const rp_record *record, int index);
 
+/// The surface of a body that is a piece of one that may break, as it was cut: where it was before
+/// the first step.
+/// @param[out] surface released with rp_surface_free(); without vertices where it is no such piece
+RP_API rp_result rp_record_piece(const rp_record *record, int body, rp_surface *surface);
+
 /// The colour that the scene gives to its grains.
 /// @param[out] rgb sRGB, 0 to 1; untouched where there is none
 /// @return false: they have the colours of sand, or there is no such material

@@ -6,6 +6,7 @@
 #include "contact.h"
 #include "export.h"
 #include "file.h"
+#include "fit.h"
 #include "fracture.h"
 #include "frame.h"
 #include "measure.h"

@@ -213,7 +213,8 @@ static int by_id(const void *a, const void *b)
 
 // Which rows of a frame go along, by id: a frame has them in the order of memory, which changes,
 // and may have some that a sink or the border has taken already.
-static rp_result list_rows(const rp_job *job, rp_reader *reader, keyed **out, int64_t *count)
+static rp_result list_rows(const rp_job *job, int64_t number, rp_reader *reader, keyed **out,
+                           int64_t *count)
 {
     const unsigned leave_out =
         RP_PARTICLE_DOOMED | (job->exporter->matter_only ? RP_PARTICLE_MASSLESS : 0);
@@ -226,7 +227,8 @@ static rp_result list_rows(const rp_job *job, rp_reader *reader, keyed **out, in
     *count = 0;
     while (result == RP_OK && (result = rp_reader_next(reader, &b)) == RP_OK && b.count > 0) {
         for (int64_t i = 0; i < b.count; i++) {
-            if ((b.flags[i] & leave_out) == 0) {
+            if ((b.flags[i] & leave_out) == 0 &&
+                !rp_job_in_piece(job, number, b.field[i], b.id[i])) {
                 list[(*count)++] = (keyed){b.id[i], b.first + i};
             }
         }
@@ -242,11 +244,12 @@ static rp_result list_rows(const rp_job *job, rp_reader *reader, keyed **out, in
 }
 
 // Where each row of a frame goes to; -1: nowhere.
-static rp_result list_places(const rp_job *job, rp_reader *reader, int64_t **out, int64_t *count)
+static rp_result list_places(const rp_job *job, int64_t number, rp_reader *reader, int64_t **out,
+                             int64_t *count)
 {
     const int64_t particles = rp_reader_info(reader)->particles;
     keyed *list;
-    RP_TRY(list_rows(job, reader, &list, count));
+    RP_TRY(list_rows(job, number, reader, &list, count));
     int64_t *place = malloc(((size_t)particles + 1) * sizeof *place);
     for (int64_t i = 0; i < particles && place != NULL; i++) {
         place[i] = -1;
@@ -335,14 +338,14 @@ static rp_result load(const rp_job *job, rp_reader *reader, rp_cargo *c)
     c->dx = info->dx;
     c->dimension = info->dimension;
     RP_TRY(choose_extras(job, reader, c));
-    RP_TRY(list_places(job, reader, &place, &c->count));
+    RP_TRY(list_places(job, c->frame, reader, &place, &c->count));
     rp_result result = rp_cargo_make(c);
     result = result == RP_OK ? read_all(job, reader, place, c) : result;
     free(place);
     return result;
 }
 
-static rp_result open_frame(const rp_job *job, int64_t number, rp_reader **reader)
+rp_result rp_job_open(const rp_job *job, int64_t number, rp_reader **reader)
 {
     char path[RP_JOB_PATH];
     if (!rp_record_frame(job->record, number, path, sizeof path)) {
@@ -355,7 +358,7 @@ rp_result rp_cargo_load(const rp_job *job, int64_t number, rp_cargo *c)
 {
     rp_reader *reader;
     *c = (rp_cargo){.frame = number};
-    RP_TRY(open_frame(job, number, &reader));
+    RP_TRY(rp_job_open(job, number, &reader));
     const rp_result result = load(job, reader, c);
     rp_reader_close(reader);
     if (result != RP_OK) {
@@ -368,8 +371,8 @@ rp_result rp_cargo_ids(const rp_job *job, int64_t number, uint64_t **out, int64_
 {
     rp_reader *reader;
     keyed *list;
-    RP_TRY(open_frame(job, number, &reader));
-    const rp_result result = list_rows(job, reader, &list, count);
+    RP_TRY(rp_job_open(job, number, &reader));
+    const rp_result result = list_rows(job, number, reader, &list, count);
     rp_reader_close(reader);
     RP_TRY(result);
     uint64_t *id = (uint64_t *)list; // in place: a key begins with its id

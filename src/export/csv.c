@@ -62,6 +62,7 @@ static rp_result finish(rp_job *job)
 {
     char path[RP_JOB_PATH];
     rp_out o;
+    RP_TRY(rp_export_pieces(job));
     RP_TRY(rp_export_colliders(job));
     rp_job_path(job, path, "frames.csv");
     RP_TRY(rp_out_open(&o, job, path));

@@ -85,6 +85,9 @@ static rp_result check_def(const rp_export_def *def)
     if (!(def->voxel >= 0.0 && isfinite(def->voxel))) {
         return rp_fail(RP_ERR_ARGUMENT, "export.voxel: want > 0 m, or 0, got %g", def->voxel);
     }
+    if (!(def->away >= 0.0 && isfinite(def->away))) {
+        return rp_fail(RP_ERR_ARGUMENT, "export.away: want > 0 m, or 0, got %g", def->away);
+    }
     return RP_OK;
 }
 
@@ -127,6 +130,7 @@ rp_result rp_job_go_on(const rp_job *job)
 static rp_result export_frames(rp_job *job)
 {
     const rp_exporter *e = job->exporter;
+    RP_TRY(job->def->pieces ? rp_job_pieces_make(job) : RP_OK);
     if (e->start != NULL) {
         RP_TRY(e->start(job));
     }
@@ -142,6 +146,7 @@ static rp_result export_frames(rp_job *job)
             job->def->progress(job->def->context, i + 1, job->frames);
         }
     }
+    RP_TRY(job->def->pieces ? rp_job_pieces_tables(job) : RP_OK);
     return e->finish != NULL ? e->finish(job) : RP_OK;
 }
 
@@ -165,6 +170,7 @@ rp_result rp_export(const char *folder, const rp_export_def *def, const char *ou
     if (job.drop != NULL) {
         job.drop(&job);
     }
+    rp_job_pieces_free(&job);
     rp_record_close(job.record);
     free(job.frame);
     free(job.time);

@@ -3,6 +3,7 @@
 
 #include "repose/export.h"
 #include "repose/file.h"
+#include "repose/fit.h"
 #include "repose/reader.h"
 
 #include <stdio.h>
@@ -50,6 +51,28 @@ typedef struct rp_cargo {
     int extras;
 } rp_cargo;
 
+// ---- pieces of bodies ----
+
+// One that goes out as a mesh.
+typedef struct rp_job_piece {
+    int body;
+    rp_surface surface; // as it was cut
+    double color[3];    // sRGB
+    int64_t particles;  // that it has at first
+} rp_job_piece;
+
+// How they went, frame by frame.
+typedef struct rp_job_pieces {
+    rp_job_piece *list;
+    int count;
+    int *of_body; // [bodies] its place in the list; -1: it is none
+    int bodies;
+    double away;       // what is farther from its piece is debris [m]
+    rp_fit *fit;       // [frame of the job][piece]
+    uint64_t **debris; // [frame of the job]: ids of those that have left their piece, upward
+    int64_t *debris_count;
+} rp_job_pieces;
+
 // ---- the job ----
 
 struct rp_exporter;
@@ -65,6 +88,7 @@ typedef struct rp_job {
     int64_t *frame; // numbers
     int64_t frames;
     double *time;                     // of each, once it was read
+    rp_job_pieces pieces;             // none unless they were asked for
     void *state;                      // an exporter's own
     void (*drop)(struct rp_job *job); // releases it; may be NULL
 } rp_job;
@@ -78,9 +102,25 @@ rp_result rp_cargo_make(rp_cargo *cargo);
 // Only who is in a frame, upward. @param[out] ids released with free()
 rp_result rp_cargo_ids(const rp_job *job, int64_t frame, uint64_t **ids, int64_t *count);
 void rp_cargo_free(rp_cargo *cargo);
+// A frame of the run, for reading.
+rp_result rp_job_open(const rp_job *job, int64_t frame, rp_reader **reader);
 // Turns a vector where files have another way up than the run.
 void rp_job_turn(const rp_job *job, double v[3]);
 rp_pose rp_job_pose(const rp_job *job, int collider, double frame);
+
+// Which pieces there are and how they went in the frames of the job.
+rp_result rp_job_pieces_make(rp_job *job);
+void rp_job_pieces_free(rp_job *job);
+// Does a particle go out with its piece, as part of a mesh?
+bool rp_job_in_piece(const rp_job *job, int64_t frame, int body, uint64_t id);
+// Where a piece is in a frame of the job, turned with the files.
+rp_pose rp_job_piece_pose(const rp_job *job, int piece, int64_t index);
+// A place, or a direction, of a mesh where its pose takes it, turned with the files.
+void rp_job_place(const rp_job *job, const rp_pose *pose, const float at[3], bool place,
+                  float out[3]);
+void rp_job_piece_name(const rp_job *job, int piece, char out[RP_NAME_SIZE + 32]);
+// pieces.csv, with the poses of all, and debris.csv.
+rp_result rp_job_pieces_tables(const rp_job *job);
 
 // OUT/name
 void rp_job_path(const rp_job *job, char out[RP_JOB_PATH], const char *format, ...)
@@ -103,6 +143,8 @@ extern const rp_exporter rp_export_vtp, rp_export_ply, rp_export_vdb, rp_export_
 // Colliders for formats without a scene of their own: colliders/NAME.ply at rest, and colliders.csv
 // with the pose of each at each frame.
 rp_result rp_export_colliders(const rp_job *job);
+// And pieces, where they were asked for: pieces/NAME.ply, as they were cut.
+rp_result rp_export_pieces(const rp_job *job);
 // A name for files and prims: letters, digits and underscores; the number makes it unique.
 enum { RP_EXPORT_NAME = RP_NAME_SIZE + 32 };
 void rp_export_collider_name(const rp_job *job, int index, char out[RP_EXPORT_NAME]);

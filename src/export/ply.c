@@ -30,6 +30,62 @@ static void put_header(rp_out *o, const rp_cargo *c, bool wide, bool z_up)
     rp_out_text(o, "end_header\n");
 }
 
+// All pieces of bodies where they are; each vertex knows the number of its body.
+static rp_result write_pieces(const rp_job *job, int64_t index)
+{
+    const rp_job_pieces *p = &job->pieces;
+    char path[RP_JOB_PATH];
+    rp_out o;
+    int64_t vertices = 0, triangles = 0;
+    const rp_fit *fit = p->fit + index * p->count;
+    for (int i = 0; i < p->count; i++) {
+        vertices += fit[i].particles > 0 ? p->list[i].surface.vertices : 0;
+        triangles += fit[i].particles > 0 ? p->list[i].surface.triangles : 0;
+    }
+    rp_job_path(job, path, "pieces.%04lld.ply", (long long)job->frame[index]);
+    RP_TRY(rp_out_open(&o, job, path));
+    rp_out_text(&o,
+                "ply\nformat binary_little_endian 1.0\ncomment Repose, metres, %s up\n"
+                "comment frame %lld time %.17g fps %.17g\nelement vertex %lld\n"
+                "property float x\nproperty float y\nproperty float z\n"
+                "property float nx\nproperty float ny\nproperty float nz\n"
+                "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+                "property float body\nelement face %lld\n"
+                "property list uchar uint vertex_indices\nend_header\n",
+                job->z_up ? "z" : "y", (long long)job->frame[index], job->time[index],
+                job->info.fps, (long long)vertices, (long long)triangles);
+    for (int i = 0; i < p->count; i++) {
+        const rp_surface *s = &p->list[i].surface;
+        const rp_pose pose = rp_job_piece_pose(job, i, index);
+        const float body = (float)p->list[i].body;
+        unsigned char rgb[3];
+        for (int k = 0; k < 3; k++) {
+            rgb[k] = (unsigned char)(255.0 * p->list[i].color[k] + 0.5);
+        }
+        for (int64_t v = 0; v < s->vertices && fit[i].particles > 0; v++) {
+            float both[6];
+            rp_job_place(job, &pose, s->vertex[v], true, both);
+            rp_job_place(job, &pose, s->normal[v], false, both + 3);
+            rp_out_bytes(&o, both, sizeof both);
+            rp_out_bytes(&o, rgb, sizeof rgb);
+            rp_out_bytes(&o, &body, sizeof body);
+        }
+    }
+    uint32_t first = 0;
+    for (int i = 0; i < p->count; i++) {
+        const rp_surface *s = &p->list[i].surface;
+        for (int64_t t = 0; t < s->triangles && fit[i].particles > 0; t++) {
+            const unsigned char three = 3;
+            const uint32_t corner[3] = {first + s->triangle[t][0], first + s->triangle[t][1],
+                                        first + s->triangle[t][2]};
+            rp_out_bytes(&o, &three, 1);
+            rp_out_bytes(&o, corner, sizeof corner);
+        }
+        first += fit[i].particles > 0 ? (uint32_t)s->vertices : 0;
+    }
+    return rp_out_close(&o);
+}
+
 static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 {
     char path[RP_JOB_PATH];
@@ -57,22 +113,23 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
             rp_out_bytes(&o, &c->extra[k].data[i * comps], (size_t)comps * sizeof(float));
         }
     }
-    return rp_out_close(&o);
+    RP_TRY(rp_out_close(&o));
+    return job->pieces.count > 0 ? write_pieces(job, index) : RP_OK;
 }
 
 // ---- colliders ----
 
-static rp_result write_mesh(const rp_job *job, const rp_surface *s, const char *name,
-                            const char *path)
+static rp_result write_mesh(const rp_job *job, const rp_surface *s, const char *kind,
+                            const char *name, const char *path)
 {
     rp_out o;
     RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o,
-                "ply\nformat binary_little_endian 1.0\ncomment collider %s at rest, metres\n"
+                "ply\nformat binary_little_endian 1.0\ncomment %s %s at rest, metres\n"
                 "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
                 "property float nx\nproperty float ny\nproperty float nz\n"
                 "element face %lld\nproperty list uchar uint vertex_indices\nend_header\n",
-                name, (long long)s->vertices, (long long)s->triangles);
+                kind, name, (long long)s->vertices, (long long)s->triangles);
     for (int64_t i = 0; i < s->vertices; i++) {
         double x[3] = {s->vertex[i][0], s->vertex[i][1], s->vertex[i][2]};
         double n[3] = {s->normal[i][0], s->normal[i][1], s->normal[i][2]};
@@ -98,13 +155,13 @@ static rp_result write_meshes(const rp_job *job, int index)
     rp_export_collider_name(job, index, name);
     rp_job_path(job, path, "colliders/%s.ply", name);
     if (!c->deforms) {
-        return write_mesh(job, &c->surface, name, path);
+        return write_mesh(job, &c->surface, "collider", name, path);
     }
     for (int64_t i = 0; i < job->frames; i++) {
         rp_surface now;
         RP_TRY(rp_record_surface(job->record, index, (double)job->frame[i], &now));
         rp_job_path(job, path, "colliders/%s.%04lld.ply", name, (long long)job->frame[i]);
-        const rp_result result = write_mesh(job, &now, name, path);
+        const rp_result result = write_mesh(job, &now, "collider", name, path);
         rp_surface_free(&now);
         RP_TRY(result);
     }
@@ -140,6 +197,27 @@ rp_result rp_export_colliders(const rp_job *job)
     return rp_out_close(&o);
 }
 
-static rp_result finish(rp_job *job) { return rp_export_colliders(job); }
+// ---- pieces ----
+
+rp_result rp_export_pieces(const rp_job *job)
+{
+    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
+    rp_job_path(job, path, "pieces");
+    if (job->pieces.count > 0 && mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return rp_file_cannot("make", path, errno);
+    }
+    for (int i = 0; i < job->pieces.count; i++) {
+        rp_job_piece_name(job, i, name);
+        rp_job_path(job, path, "pieces/%s.ply", name);
+        RP_TRY(write_mesh(job, &job->pieces.list[i].surface, "piece", name, path));
+    }
+    return RP_OK;
+}
+
+static rp_result finish(rp_job *job)
+{
+    RP_TRY(rp_export_pieces(job));
+    return rp_export_colliders(job);
+}
 
 const rp_exporter rp_export_ply = {.name = "ply", .frame = write_frame, .finish = finish};

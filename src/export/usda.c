@@ -1,7 +1,8 @@
 // USD as text. Below /Run, so that whoever refers to the file gets all of it: Particles of type
-// Points, Colliders with a Mesh each, and Materials. Time codes are the run's frame numbers. While
-// there are few samples all of them go into run.usda; beyond that, or when asked for, each frame is
-// a file of its own and run.usda joins them by value clips.
+// Points, Colliders with a Mesh each, Pieces likewise where they were asked for, and Materials.
+// Time codes are the run's frame numbers. While there are few samples all of them go into run.usda;
+// beyond that, or when asked for, each frame is a file of its own and run.usda joins them by value
+// clips.
 //
 // USD interpolates between two frames number by number where arrays are as long in both. So every
 // particle has the same place in the arrays of all frames (roster.h).
@@ -206,14 +207,55 @@ static void put_points(rp_out *o, const rp_job *job, const keep *k)
     rp_out_text(o, "    }\n");
 }
 
-// A value, or one for each frame where the collider moves.
-static void put_pose(rp_out *o, const rp_job *job, int index, bool turn)
+// A collider or a piece of a body: what is said of its mesh.
+typedef struct thing {
+    const char *scope; // "Colliders" or "Pieces"
+    int index;
+    char name[RP_EXPORT_NAME];
+    const rp_surface *surface;
+    const double *color; // sRGB
+    rp_look look;
+    bool moves, deforms;
+} thing;
+
+static thing collider_thing(const rp_job *job, int index)
 {
-    const bool moves = rp_record_collider_at(job->record, index)->moves;
+    const rp_record_collider *c = rp_record_collider_at(job->record, index);
+    thing t = {.scope = "Colliders",
+               .index = index,
+               .surface = &c->surface,
+               .color = c->color,
+               .look = c->look,
+               .moves = c->moves,
+               .deforms = c->deforms};
+    rp_export_collider_name(job, index, t.name);
+    return t;
+}
+
+static thing piece_thing(const rp_job *job, int index)
+{
+    const rp_job_piece *p = &job->pieces.list[index];
+    thing t = {.scope = "Pieces",
+               .index = index,
+               .surface = &p->surface,
+               .color = p->color,
+               .look = RP_LOOK_SOLID,
+               .moves = true};
+    rp_job_piece_name(job, index, t.name);
+    return t;
+}
+
+static bool is_piece(const thing *t) { return strcmp(t->scope, "Pieces") == 0; }
+
+// A value, or one for each frame where it moves.
+static void put_pose(rp_out *o, const rp_job *job, const thing *t, bool turn)
+{
+    const bool moves = t->moves;
     rp_out_text(o, "            %s%s", turn ? "quatf xformOp:orient" : "double3 xformOp:translate",
                 moves ? ".timeSamples = {\n" : " = ");
     for (int64_t i = 0; i < (moves ? job->frames : 1); i++) {
-        const rp_pose p = rp_job_pose(job, index, (double)job->frame[i]);
+        const rp_pose p = is_piece(t) ? rp_job_piece_pose(job, t->index, i)
+                                      : rp_job_pose(job, t->index, (double)job->frame[i]);
         const double *x = p.position, *q = p.rotation;
         if (moves) {
             rp_out_text(o, "                %lld: ", (long long)job->frame[i]);
@@ -226,6 +268,28 @@ static void put_pose(rp_out *o, const rp_job *job, int index, bool turn)
         rp_out_text(o, moves ? ",\n" : "\n");
     }
     rp_out_text(o, moves ? "            }\n" : "");
+}
+
+// A piece that has no particles any more is not there.
+static void put_visibility(rp_out *o, const rp_job *job, const thing *t)
+{
+    const rp_job_pieces *p = &job->pieces;
+    bool gone = false;
+    for (int64_t i = 0; i < job->frames && is_piece(t); i++) {
+        gone = gone || p->fit[i * p->count + t->index].particles == 0;
+    }
+    if (t->look == RP_LOOK_HIDDEN) {
+        rp_out_text(o, "            token visibility = \"invisible\"\n");
+    }
+    if (!gone) {
+        return;
+    }
+    rp_out_text(o, "            token visibility.timeSamples = {\n");
+    for (int64_t i = 0; i < job->frames; i++) {
+        rp_out_text(o, "                %lld: \"%s\",\n", (long long)job->frame[i],
+                    p->fit[i * p->count + t->index].particles > 0 ? "inherited" : "invisible");
+    }
+    rp_out_text(o, "            }\n");
 }
 
 static void put_vectors(rp_out *o, const rp_job *job, float (*vector)[3], int64_t count)
@@ -258,25 +322,20 @@ static rp_result put_deforming(rp_out *o, const rp_job *job, int index)
     return RP_OK;
 }
 
-static rp_result put_mesh(rp_out *o, const rp_job *job, int index)
+static rp_result put_mesh(rp_out *o, const rp_job *job, const thing *t)
 {
-    const rp_record_collider *c = rp_record_collider_at(job->record, index);
-    const rp_surface *s = &c->surface;
-    char name[RP_EXPORT_NAME];
-    rp_export_collider_name(job, index, name);
+    const rp_surface *s = t->surface;
     rp_out_text(o,
                 "        def Mesh \"%s\" (\n"
                 "            prepend apiSchemas = [\"MaterialBindingAPI\"]\n        )\n        {\n"
-                "            rel material:binding = </Run/Materials/Colliders/%s>\n"
+                "            rel material:binding = </Run/Materials/%s/%s>\n"
                 "            uniform token subdivisionScheme = \"none\"\n",
-                name, name);
-    if (c->look == RP_LOOK_HIDDEN) {
-        rp_out_text(o, "            token visibility = \"invisible\"\n");
-    }
+                t->name, t->scope, t->name);
+    put_visibility(o, job, t);
     rp_out_text(o, "            color3f[] primvars:displayColor = [");
-    put_linear(o, c->color);
+    put_linear(o, t->color);
     rp_out_text(o, "]\n");
-    if (c->look == RP_LOOK_GLASS) {
+    if (t->look == RP_LOOK_GLASS) {
         rp_out_text(o, "            float[] primvars:displayOpacity = [0.2]\n");
     }
     rp_out_text(o, "            int[] faceVertexCounts = [");
@@ -289,8 +348,8 @@ static rp_result put_mesh(rp_out *o, const rp_job *job, int index)
                     s->triangle[i][2]);
     }
     rp_out_text(o, "]\n");
-    if (c->deforms) {
-        RP_TRY(put_deforming(o, job, index));
+    if (t->deforms) {
+        RP_TRY(put_deforming(o, job, t->index));
     } else {
         rp_out_text(o, "            point3f[] points = [");
         put_vectors(o, job, s->vertex, s->vertices);
@@ -298,8 +357,8 @@ static rp_result put_mesh(rp_out *o, const rp_job *job, int index)
         put_vectors(o, job, s->normal, s->vertices);
         rp_out_text(o, "] (\n                interpolation = \"vertex\"\n            )\n");
     }
-    put_pose(o, job, index, false);
-    put_pose(o, job, index, true);
+    put_pose(o, job, t, false);
+    put_pose(o, job, t, true);
     rp_out_text(o, "            uniform token[] xformOpOrder = [\"xformOp:translate\", "
                    "\"xformOp:orient\"]\n        }\n");
     return RP_OK;
@@ -337,29 +396,53 @@ static void put_material(rp_out *o, const char *path, const char *name, const do
     rp_out_text(o, "        }\n");
 }
 
+// Meshes of one scope, and then their materials.
+static rp_result put_things(rp_out *o, const rp_job *job, thing (*get)(const rp_job *, int),
+                            int count, const char *scope)
+{
+    rp_out_text(o, "\n    def Xform \"%s\"\n    {\n", scope);
+    for (int i = 0; i < count; i++) {
+        const thing t = get(job, i);
+        RP_TRY(put_mesh(o, job, &t));
+    }
+    rp_out_text(o, "    }\n");
+    return RP_OK;
+}
+
+static void put_materials(rp_out *o, const rp_job *job, thing (*get)(const rp_job *, int),
+                          int count, const char *scope)
+{
+    char path[RP_NAME_SIZE];
+    snprintf(path, sizeof path, "/Run/Materials/%s", scope);
+    rp_out_text(o, "\n        def Scope \"%s\"\n        {\n", scope);
+    for (int i = 0; i < count; i++) {
+        const thing t = get(job, i);
+        put_material(o, path, t.name, t.color, t.look == RP_LOOK_GLASS);
+    }
+    rp_out_text(o, "        }\n");
+}
+
 static rp_result write_run(const rp_job *job, const keep *k)
 {
-    char path[RP_JOB_PATH], name[RP_EXPORT_NAME];
+    char path[RP_JOB_PATH];
     rp_out o;
+    const int colliders = job->info.colliders, pieces = job->pieces.count;
     rp_job_path(job, path, "run.usda");
     RP_TRY(rp_out_open(&o, job, path));
     put_head(&o, job);
     rp_out_text(&o, "def Xform \"Run\" (\n    kind = \"component\"\n)\n{\n");
     put_points(&o, job, k);
-    rp_out_text(&o, "\n    def Xform \"Colliders\"\n    {\n");
-    rp_result result = RP_OK;
-    for (int i = 0; i < job->info.colliders && result == RP_OK; i++) {
-        result = put_mesh(&o, job, i);
+    rp_result result = put_things(&o, job, collider_thing, colliders, "Colliders");
+    if (result == RP_OK && pieces > 0) {
+        result = put_things(&o, job, piece_thing, pieces, "Pieces");
     }
-    rp_out_text(&o, "    }\n\n    def Scope \"Materials\"\n    {\n");
+    rp_out_text(&o, "\n    def Scope \"Materials\"\n    {\n");
     put_material(&o, "/Run/Materials", "Particles", NULL, false);
-    rp_out_text(&o, "\n        def Scope \"Colliders\"\n        {\n");
-    for (int i = 0; i < job->info.colliders; i++) {
-        const rp_record_collider *c = rp_record_collider_at(job->record, i);
-        rp_export_collider_name(job, i, name);
-        put_material(&o, "/Run/Materials/Colliders", name, c->color, c->look == RP_LOOK_GLASS);
+    put_materials(&o, job, collider_thing, colliders, "Colliders");
+    if (pieces > 0) {
+        put_materials(&o, job, piece_thing, pieces, "Pieces");
     }
-    rp_out_text(&o, "        }\n    }\n}\n");
+    rp_out_text(&o, "    }\n}\n");
     o.result = o.result == RP_OK ? result : o.result;
     return rp_out_close(&o);
 }

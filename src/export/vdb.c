@@ -99,7 +99,11 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
     return rp_file_end(&file, result);
 }
 
-static rp_result finish(rp_job *job) { return rp_export_colliders(job); }
+static rp_result finish(rp_job *job)
+{
+    RP_TRY(rp_export_pieces(job));
+    return rp_export_colliders(job);
+}
 
 const rp_exporter rp_export_vdb = {
     .name = "vdb", .matter_only = true, .start = start, .frame = write_frame, .finish = finish};

@@ -152,51 +152,71 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
     return rp_out_close(&o);
 }
 
-// ---- colliders ----
+// ---- colliders and pieces ----
 
-static void place(const rp_job *job, const float x[3], const rp_pose *pose, bool point,
-                  float out[3])
+// Meshes of one kind lie in one file, or in one for each frame.
+typedef enum kind { STILL, MOVING, PIECES } kind;
+
+static int meshes(const rp_job *job, kind which)
 {
-    // u + 2 w (q x u) + 2 q x (q x u)
-    const double *q = pose->rotation;
-    double u[3] = {x[0], x[1], x[2]}, t[3];
-    rp_job_turn(job, u);
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        t[i] = 2.0 * (q[j] * u[k] - q[k] * u[j]);
-    }
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = (float)(u[i] + q[3] * t[i] + q[j] * t[k] - q[k] * t[j] +
-                         (point ? pose->position[i] : 0.0));
-    }
+    return which == PIECES ? job->pieces.count : job->info.colliders;
 }
 
-static bool there_are(const rp_job *job, bool moving)
+// The i-th as it is and where it is at a frame; without vertices where it is of another kind.
+// @param[out] made of one that deforms, released with rp_surface_free()
+static rp_result look_at(const rp_job *job, kind which, int i, int64_t index, rp_surface *made,
+                         const rp_surface **surface, rp_pose *pose)
 {
-    bool any = false;
-    for (int i = 0; i < job->info.colliders; i++) {
-        any = any || rp_record_collider_at(job->record, i)->moves == moving;
+    static const rp_surface none = {0};
+    *made = none;
+    *surface = &none;
+    if (which == PIECES) {
+        *pose = rp_job_piece_pose(job, i, index);
+        const rp_fit *fit = &job->pieces.fit[index * job->pieces.count + i];
+        *surface = fit->particles > 0 ? &job->pieces.list[i].surface : &none;
+        return RP_OK;
+    }
+    const rp_record_collider *c = rp_record_collider_at(job->record, i);
+    *pose = rp_job_pose(job, i, (double)job->frame[index]);
+    if (c->moves != (which == MOVING)) {
+        return RP_OK;
+    }
+    *surface = &c->surface;
+    if (c->deforms && which == MOVING) {
+        RP_TRY(rp_record_surface(job->record, i, (double)job->frame[index], made));
+        *surface = made;
+    }
+    return RP_OK;
+}
+
+static bool there_are(const rp_job *job, kind which)
+{
+    bool any = which == PIECES && job->pieces.count > 0;
+    for (int i = 0; i < job->info.colliders && which != PIECES; i++) {
+        any = any || rp_record_collider_at(job->record, i)->moves == (which == MOVING);
     }
     return any;
 }
 
-// Those that move at a frame, or all that do not.
-static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
+static rp_result write_meshes(const rp_job *job, int64_t index, kind which)
 {
-    static const rp_surface none = {0};
+    static const char *const names[] = {"colliders", "colliders", "pieces"};
     rp_result result = RP_OK;
     char path[RP_JOB_PATH];
     rp_out o;
     blocks b = {0};
     uint64_t points = 0, cells = 0;
-    for (int i = 0; i < job->info.colliders; i++) {
-        const rp_record_collider *c = rp_record_collider_at(job->record, i);
-        points += c->moves == moving ? (uint64_t)c->surface.vertices : 0;
-        cells += c->moves == moving ? (uint64_t)c->surface.triangles : 0;
+    const rp_surface *s;
+    rp_surface made;
+    rp_pose pose;
+    for (int i = 0; i < meshes(job, which); i++) {
+        RP_TRY(look_at(job, which, i, index, &made, &s, &pose));
+        points += (uint64_t)s->vertices;
+        cells += (uint64_t)s->triangles;
+        rp_surface_free(&made);
     }
-    if (moving) {
-        rp_job_path(job, path, "colliders.%04lld.vtp", (long long)job->frame[index]);
+    if (which != STILL) {
+        rp_job_path(job, path, "%s.%04lld.vtp", names[which], (long long)job->frame[index]);
     } else {
         rp_job_path(job, path, "colliders.vtp");
     }
@@ -207,8 +227,9 @@ static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
                 "NumberOfStrips=\"0\" NumberOfPolys=\"%llu\">\n<PointData Normals=\"N\">\n",
                 (unsigned long long)points, (unsigned long long)cells);
     put_array(&o, &b, "Float32", "N", 3, points * 12);
-    rp_out_text(&o, "</PointData>\n<CellData Scalars=\"collider\">\n");
-    put_array(&o, &b, "Int32", "collider", 1, cells * 4);
+    const char *number_of = which == PIECES ? "body" : "collider";
+    rp_out_text(&o, "</PointData>\n<CellData Scalars=\"%s\">\n", number_of);
+    put_array(&o, &b, "Int32", number_of, 1, cells * 4);
     rp_out_text(&o, "</CellData>\n<Points>\n");
     put_array(&o, &b, "Float32", "P", 3, points * 12);
     rp_out_text(&o, "</Points>\n<Polys>\n");
@@ -219,22 +240,15 @@ static rp_result write_colliders(const rp_job *job, int64_t index, bool moving)
         // normals, numbers, points, corners
         put_length(&o, &b, pass == 1 ? cells * 4 : pass == 3 ? cells * 24 : points * 12);
         int64_t base = 0;
-        for (int i = 0; i < job->info.colliders && result == RP_OK; i++) {
-            const rp_record_collider *c = rp_record_collider_at(job->record, i);
-            const rp_surface *s = c->moves == moving ? &c->surface : &none;
-            rp_surface made = {0};
-            if (c->deforms && moving) {
-                result = rp_record_surface(job->record, i, (double)job->frame[index], &made);
-                s = result == RP_OK ? &made : &none;
-            }
-            const rp_pose pose = rp_job_pose(job, i, (double)job->frame[index]);
+        for (int i = 0; i < meshes(job, which) && result == RP_OK; i++) {
+            result = look_at(job, which, i, index, &made, &s, &pose);
             for (int64_t v = 0; v < s->vertices && pass % 2 == 0; v++) {
                 float x[3];
-                place(job, pass == 0 ? s->normal[v] : s->vertex[v], &pose, pass == 2, x);
+                rp_job_place(job, &pose, pass == 0 ? s->normal[v] : s->vertex[v], pass == 2, x);
                 put_data(&o, &b, x, sizeof x);
             }
             for (int64_t t = 0; t < s->triangles && pass % 2 == 1; t++) {
-                const int32_t number = i;
+                const int32_t number = which == PIECES ? job->pieces.list[i].body : i;
                 const int64_t corner[3] = {base + s->triangle[t][0], base + s->triangle[t][1],
                                            base + s->triangle[t][2]};
                 put_data(&o, &b, pass == 1 ? (const void *)&number : corner,
@@ -261,7 +275,6 @@ static rp_result write_pvd(const rp_job *job)
 {
     char path[RP_JOB_PATH];
     rp_out o;
-    const bool still = there_are(job, false), moving = there_are(job, true);
     rp_job_path(job, path, "particles.pvd");
     RP_TRY(rp_out_open(&o, job, path));
     rp_out_text(&o, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
@@ -271,17 +284,24 @@ static rp_result write_pvd(const rp_job *job)
                     "<DataSet timestep=\"%.17g\" part=\"0\" name=\"particles\" "
                     "file=\"particles.%04lld.vtp\"/>\n",
                     job->time[i], (long long)job->frame[i]);
-        if (still) {
+        int part = 1;
+        if (there_are(job, STILL)) {
             rp_out_text(&o,
-                        "<DataSet timestep=\"%.17g\" part=\"1\" name=\"colliders\" "
+                        "<DataSet timestep=\"%.17g\" part=\"%d\" name=\"colliders\" "
                         "file=\"colliders.vtp\"/>\n",
-                        job->time[i]);
+                        job->time[i], part++);
         }
-        if (moving) {
+        if (there_are(job, MOVING)) {
             rp_out_text(&o,
                         "<DataSet timestep=\"%.17g\" part=\"%d\" name=\"moving colliders\" "
                         "file=\"colliders.%04lld.vtp\"/>\n",
-                        job->time[i], still ? 2 : 1, (long long)job->frame[i]);
+                        job->time[i], part++, (long long)job->frame[i]);
+        }
+        if (there_are(job, PIECES)) {
+            rp_out_text(&o,
+                        "<DataSet timestep=\"%.17g\" part=\"%d\" name=\"pieces\" "
+                        "file=\"pieces.%04lld.vtp\"/>\n",
+                        job->time[i], part++, (long long)job->frame[i]);
         }
     }
     rp_out_text(&o, "</Collection>\n</VTKFile>\n");
@@ -305,11 +325,14 @@ static rp_result write_series(const rp_job *job)
 
 static rp_result finish(rp_job *job)
 {
-    if (there_are(job, false)) {
-        RP_TRY(write_colliders(job, 0, false));
+    if (there_are(job, STILL)) {
+        RP_TRY(write_meshes(job, 0, STILL));
     }
-    for (int64_t i = 0; i < job->frames && there_are(job, true); i++) {
-        RP_TRY(write_colliders(job, i, true));
+    for (int64_t i = 0; i < job->frames && there_are(job, MOVING); i++) {
+        RP_TRY(write_meshes(job, i, MOVING));
+    }
+    for (int64_t i = 0; i < job->frames && there_are(job, PIECES); i++) {
+        RP_TRY(write_meshes(job, i, PIECES));
     }
     RP_TRY(write_series(job));
     return write_pvd(job);

@@ -1,6 +1,6 @@
-// Reads run.json, scene.resolved.json, shapes/ and forces.csv. A folder whose scene did not come
-// from a file lacks the second, one of an older version the third; then materials or colliders are
-// unknown, and that is no error.
+// Reads run.json, scene.resolved.json, shapes/ and forces.csv; pieces of bodies when asked for. A
+// folder whose scene did not come from a file lacks the second, one of an older version the third;
+// then materials or colliders are unknown, and that is no error.
 #include "repose/record.h"
 
 #include "base/result.h"
@@ -198,13 +198,22 @@ static rp_result parse_ply(const char *name, const char *data, size_t size, rp_s
     return RP_OK;
 }
 
+static rp_result read_ply(const rp_record *r, const char *name, rp_surface *s)
+{
+    char *data, whole[RP_PATH];
+    size_t size;
+    RP_TRY(rp_folder_read(&r->folder, name, &data, &size));
+    const rp_result result = parse_ply(rp_folder_path(&r->folder, name, whole), data, size, s);
+    free(data);
+    return result;
+}
+
 static rp_result read_collider(rp_record *r, const json_t *said, rp_record_collider *c)
 {
     const char *name = json_string_value(json_object_get(said, "name"));
     const char *look = json_string_value(json_object_get(said, "look"));
     const char *file = json_string_value(json_object_get(said, "file"));
-    char *data, path[RP_PATH];
-    size_t size;
+    char path[RP_PATH];
     snprintf(c->name, sizeof c->name, "%s", name != NULL ? name : "");
     c->look = look != NULL && strcmp(look, "glass") == 0    ? RP_LOOK_GLASS
               : look != NULL && strcmp(look, "hidden") == 0 ? RP_LOOK_HIDDEN
@@ -224,12 +233,7 @@ static rp_result read_collider(rp_record *r, const json_t *said, rp_record_colli
                        c->name);
     }
     snprintf(path, sizeof path, "shapes/%s", file);
-    RP_TRY(rp_folder_read(&r->folder, path, &data, &size));
-    char whole[RP_PATH];
-    const rp_result result =
-        parse_ply(rp_folder_path(&r->folder, path, whole), data, size, &c->surface);
-    free(data);
-    return result;
+    return read_ply(r, path, &c->surface);
 }
 
 // Where the vertices of one that deforms are: float[count][vertices][3].
@@ -480,6 +484,15 @@ const char *rp_record_body(const rp_record *r, int index)
 {
     RP_ASSERT(index >= 0 && index < r->info.bodies);
     return r->body[index];
+}
+
+rp_result rp_record_piece(const rp_record *r, int body, rp_surface *out)
+{
+    char name[64], path[RP_PATH];
+    *out = (rp_surface){0};
+    snprintf(name, sizeof name, "shapes/piece-%d.ply", body);
+    return access(rp_folder_path(&r->folder, name, path), R_OK) == 0 ? read_ply(r, name, out)
+                                                                     : RP_OK;
 }
 
 const rp_record_collider *rp_record_collider_at(const rp_record *r, int index)

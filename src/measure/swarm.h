@@ -91,13 +91,6 @@ typedef struct rp_roundness {
 rp_result rp_swarm_roundness(const rp_swarm *swarm, const double origin[3], double share,
                              int sectors, double *radius, rp_roundness *out);
 
-// How a body went as a whole: the particle that was at x is near q x q* + shift.
-typedef struct rp_fit {
-    double shift[3], q[4]; // x, y, z, w
-    double misfit;         // root mean square of what is left over [m]
-    int64_t particles;     // that are known in both swarms
-    int64_t debris;        // of them, those that have left the body: they have no say
-} rp_fit;
 // The best of all bodies at once, by mass. Marks without mass are left out.
 // @param places of the particles of `now` in `then`
 // @param away what is farther from where the body takes it has left it [m]

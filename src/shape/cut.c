@@ -9,10 +9,10 @@
 // one patch, at their middle. So each patch knows its area, and at the rim of a body no sliver of
 // the cut goes without. The surface of a shape has no facets: points of a lattice near it are drawn
 // onto it.
+#include "shape/cut.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/result.h"
-#include "repose/fracture.h"
 #include "shape/sequence.h"
 
 #include <math.h>
@@ -27,15 +27,6 @@ enum {
     TRIES = 12,        // of a site, so that sites keep their distance
 };
 
-struct rp_cut {
-    rp_cut_def def;            // its arrays are those below
-    double (*point)[3];        // [count]
-    double (*normal)[3];       // [count], of length 1
-    double lower[3], upper[3]; // of the body
-    int64_t *label;            // [pieces], in ascending order
-    int pieces;
-};
-
 rp_cut_def rp_default_cut_def(void)
 {
     static const double origin[1][3], across[1][3] = {{1, 0, 0}};
@@ -46,11 +37,6 @@ rp_cut_def rp_default_cut_def(void)
                         .count = 1,
                         .along = {0, 1, 0},
                         .cookie = RP_DEF_COOKIE};
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 static bool make_unit(double v[3])
@@ -80,28 +66,6 @@ static bool is_in_body(const rp_cut *cut, const double x[3])
         }
     }
     return false;
-}
-
-static double height_over(const rp_cut *cut, int plane, const double x[3])
-{
-    const double *p = cut->point[plane], *n = cut->normal[plane];
-    return (x[0] - p[0]) * n[0] + (x[1] - p[1]) * n[1] + (x[2] - p[2]) * n[2];
-}
-
-// How high the teeth are, so far along them: half a tooth down at 0, up again at the next tooth.
-static double tooth_at(const rp_cut *cut, double s)
-{
-    const double t = cut->def.tooth, turn = s / (2.0 * t);
-    return t * (2.0 * fabs(turn - floor(turn) - 0.5) - 0.5);
-}
-
-static double way_along(const rp_cut *cut, const double x[3])
-{
-    double way = 0.0;
-    for (int a = 0; a < 3; a++) {
-        way += (x[a] - cut->point[0][a]) * cut->def.along[a];
-    }
-    return way;
 }
 
 static double distance2(const double a[3], const double b[3])
@@ -431,6 +395,7 @@ rp_result rp_cut_create(const rp_cut_def *def, rp_cut **out)
         free(shape);
         return rp_fail(RP_ERR_MEMORY, "no memory for a cut");
     }
+    atomic_init(&cut->references, 1);
     cut->def = *def;
     cut->def.shape = shape;
     for (int i = 0; i < def->shapes; i++) {
@@ -446,9 +411,16 @@ rp_result rp_cut_create(const rp_cut_def *def, rp_cut **out)
     return RP_OK;
 }
 
+rp_cut *rp_cut_retain(const rp_cut *cut)
+{
+    rp_cut *own = (rp_cut *)(uintptr_t)cut;
+    atomic_fetch_add(&own->references, 1);
+    return own;
+}
+
 void rp_cut_destroy(rp_cut *cut)
 {
-    if (cut == NULL) {
+    if (cut == NULL || atomic_fetch_sub(&cut->references, 1) > 1) {
         return;
     }
     for (int i = 0; i < cut->def.shapes; i++) {

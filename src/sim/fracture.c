@@ -216,6 +216,8 @@ static rp_result add_patches(rp_world *world, const rp_glue_def *def, const patc
         }
         return result;
     }
+    world->broken[world->broken_count].cut = rp_cut_retain(def->cut);
+    world->broken[world->broken_count++].field = def->field;
     return RP_OK;
 }
 

@@ -2,6 +2,9 @@
 // pose (0, 0, 0), shapes/NAME.vertices, where the vertices of one that deforms are at each of its
 // times, and shapes/shapes.json, which says how it is to look. Written once, before the first
 // frame; where colliders are at a frame is in forces.csv.
+//
+// And the pieces of bodies that may break, as they were cut: shapes/piece-N.ply, N the number of
+// the body that each of them is. Where they went is read off their particles.
 #include "sim/shapes.h"
 
 #include "base/result.h"
@@ -208,16 +211,17 @@ static void file_name(const rp_world *world, int index, char out[FILE_NAME])
     snprintf(out, FILE_NAME, clash ? "%s-%d.ply" : "%s.ply", name, index);
 }
 
-static rp_result write_ply(const char *path, const char *name, int up, const rp_surface *s)
+static rp_result write_ply(const char *path, const char *kind, const char *name, int up,
+                           const rp_surface *s)
 {
     char header[512];
     const int length =
         snprintf(header, sizeof header,
-                 "ply\nformat binary_little_endian 1.0\ncomment collider %s, metres, %c up\n"
+                 "ply\nformat binary_little_endian 1.0\ncomment %s %s, metres, %c up\n"
                  "element vertex %lld\nproperty float x\nproperty float y\nproperty float z\n"
                  "property float nx\nproperty float ny\nproperty float nz\n"
                  "element face %lld\nproperty list uchar uint vertex_indices\nend_header\n",
-                 name, "xyz"[up], (long long)s -> vertices, (long long)s -> triangles);
+                 kind, name, "xyz"[up], (long long)s -> vertices, (long long)s -> triangles);
     enum { VERTEX = 6 * sizeof(float), FACE = 1 + 3 * sizeof(uint32_t) };
     const size_t size = (size_t)length + (size_t)s->vertices * VERTEX + (size_t)s->triangles * FACE;
     unsigned char *bytes = malloc(size), *at = bytes;
@@ -282,7 +286,7 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
     file_name(world, index, file);
     snprintf(name, sizeof name, "shapes/%s", file);
     rp_result result =
-        write_ply(rp_folder_path(folder, name, path), c->name, up_of(world), &surface);
+        write_ply(rp_folder_path(folder, name, path), "collider", c->name, up_of(world), &surface);
     snprintf(moves, sizeof moves, "%.*s.vertices", (int)(strlen(file) - strlen(".ply")), file);
     if (result == RP_OK && c->morph != NULL) {
         snprintf(name, sizeof name, "shapes/%s", moves);
@@ -304,6 +308,48 @@ static rp_result write_shape(const rp_world *world, int index, const bounds *sce
     return result;
 }
 
+// ---- pieces ----
+
+static rp_result write_piece(const rp_world *world, const rp_cut *cut, int piece, int field,
+                             const bounds *scene, const rp_folder *folder)
+{
+    bounds b = *scene; // in 2D, how thick a slice is
+    rp_shape *shape;
+    rp_surface surface;
+    RP_TRY(rp_cut_shape(cut, piece, &shape));
+    double lower[3], upper[3], size = 0.0;
+    rp_shape_bounds(shape, world->def.dimension, lower, upper);
+    for (int a = 0; a < world->def.dimension; a++) {
+        size = fmax(size, upper[a] - lower[a]);
+    }
+    const double cell = fmax(0.25 * world->def.dx, size / FINENESS_GLASS);
+    for (int a = 0; a < world->def.dimension; a++) {
+        b.lower[a] = lower[a] - 2.0 * cell;
+        b.upper[a] = upper[a] + 2.0 * cell;
+    }
+    rp_result result =
+        rp_shape_surface(shape, world->def.dimension, b.lower, b.upper, cell, &surface);
+    rp_shape_release(shape);
+    RP_TRY(result);
+    char file[64], path[RP_PATH], name[RP_NAME_SIZE];
+    snprintf(file, sizeof file, "shapes/piece-%d.ply", field);
+    rp_world_body_name(world, field, name);
+    result = write_ply(rp_folder_path(folder, file, path), "piece", name, up_of(world), &surface);
+    rp_surface_free(&surface);
+    return result;
+}
+
+static rp_result write_pieces(const rp_world *world, const bounds *scene, const rp_folder *folder)
+{
+    for (int i = 0; i < world->broken_count; i++) {
+        const rp_cut *cut = world->broken[i].cut;
+        for (int k = 0; k < rp_cut_pieces(cut); k++) {
+            RP_TRY(write_piece(world, cut, k, world->broken[i].field + k, scene, folder));
+        }
+    }
+    return RP_OK;
+}
+
 rp_result rp_world_write_shapes(const rp_world *world, const rp_folder *folder)
 {
     char path[RP_PATH];
@@ -317,6 +363,7 @@ rp_result rp_world_write_shapes(const rp_world *world, const rp_folder *folder)
     for (int i = 0; i < world->colliders && result == RP_OK; i++) {
         result = write_shape(world, i, &scene, folder, list);
     }
+    result = result == RP_OK ? write_pieces(world, &scene, folder) : result;
     char *text = json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     if (result == RP_OK && text == NULL) {
         result = rp_fail(RP_ERR_MEMORY, "no memory to write shapes.json");

@@ -1,4 +1,4 @@
-// Colliders as meshes in a run's folder.
+// Colliders, and pieces of bodies that may break, as meshes in a run's folder.
 #pragma once
 
 #include "io/folder.h"

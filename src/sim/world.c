@@ -297,6 +297,9 @@ void rp_world_destroy(rp_world *world)
         rp_morph_free(world->collider[i].morph);
         rp_buffer_free(&world->company.skin[i].buffer, a);
     }
+    for (int i = 0; i < world->broken_count; i++) {
+        rp_cut_destroy(world->broken[i].cut);
+    }
     rp_buffer_free(&world->company.bumps.buffer, a);
     rp_buffer_free(&world->company.echo, a);
     rp_pour_free(world);

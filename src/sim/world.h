@@ -128,6 +128,11 @@ struct rp_world {
     rp_domain domain;
     rp_pairs pairs;                            // how bodies touch
     rp_glue_rule glue_rule[RP_MATERIAL_LIMIT]; // of materials that are glue
+    struct {
+        rp_cut *cut;
+        int field;               // of its first piece
+    } broken[RP_MATERIAL_LIMIT]; // bodies that may break, held
+    int broken_count;
     rp_buffer body_names; // char[fields][RP_NAME_SIZE]; empty before the first name
     rp_probe probe[RP_PROBE_LIMIT];
     int probes;

@@ -65,6 +65,15 @@ particles { material = material.elastic { name = "the ball", density = 700, youn
 particles { material = material.tracer {}, shape = box { min = {-0.1, 0.45, -0.1}, max = {0.1, 0.65, 0.1} } }
 """
 
+# a block that flies apart beside some sand
+CHIPS = """
+scene { title = "Chips", dx = 0.1, fps = 25, frames = 3, gravity = {0, 0, 0} }
+particles { material = material.elastic { density = 1000, young = 5e5, color = {0, 0.5, 1} }, body = "block",
+            velocity_gradient = {{2.5, -3, 0}, {3, 2.5, 0}, {0, 0, 0}}, shape = box { min = {-0.5, 0.15, -0.4}, max = {0.5, 1, 0.4} } }
+fracture { body = "block", by = voronoi { count = 6, seed = 4 }, strength = {6e3, 9e3} }
+particles { material = material.sand {}, shape = box { min = {1.2, 0, 0}, max = {1.6, 0.4, 0.4} } }
+"""
+
 # Runs inside pvpython: points and columns at every time that a file has.
 LOOK = """
 import json, sys
@@ -113,6 +122,8 @@ bpy.ops.import_mesh.ply(filepath=folder + "/ply/particles.0002.ply")
 out["points"] = [list(v.co) for v in bpy.context.object.data.vertices]
 bpy.ops.import_mesh.ply(filepath=folder + "/ply/colliders/floor.ply")
 out["floor"] = [len(bpy.context.object.data.vertices), len(bpy.context.object.data.polygons)]
+bpy.ops.import_mesh.ply(filepath=folder + "/shards/pieces.0003.ply")
+out["shards"] = [[list(v.co) for v in bpy.context.object.data.vertices], len(bpy.context.object.data.polygons)]
 print("BLENDER " + json.dumps(out))
 """
 
@@ -132,6 +143,24 @@ at = lambda p: skin.getValue(tuple(round(x / h) for x in p))
 middle = [float(x) for x in sys.argv[2:5]]
 print("VDB " + json.dumps({"about": about, "voxel": h, "volume": volume, "mean": [m / volume for m in moved], "inside": at(middle),
                            "outside": at([middle[0] + 0.5, middle[1], middle[2]])}))
+"""
+
+SHARDS = """
+import json, sys
+from pxr import Usd, UsdGeom, UsdShade, UsdValidation
+out = {}
+stage = Usd.Stage.Open(sys.argv[1])
+validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+out["wrong"] = [e.GetErrorAsString() for e in UsdValidation.ValidationContext(validators).Validate(stage)]
+out["points"] = [len(UsdGeom.Points(stage.GetPrimAtPath("/Run/Particles")).GetPointsAttr().Get(t)) for t in range(4)]
+for prim in stage.GetPrimAtPath("/Run/Pieces").GetChildren():
+    mesh, seen = UsdGeom.Mesh(prim), []
+    for t in (0, 3):
+        m = UsdGeom.XformCache(t).GetLocalToWorldTransform(prim)
+        seen.append([list(m.Transform(p)) for p in mesh.GetPointsAttr().Get()])
+    out[prim.GetName()] = [seen, len(mesh.GetFaceVertexCountsAttr().Get()), mesh.GetPointsAttr().GetNumTimeSamples(),
+                           UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()[0].GetPath().pathString]
+print("SHARDS " + json.dumps(out))
 """
 
 GRIDS = """
@@ -460,6 +489,88 @@ class Exports(unittest.TestCase):
                     seen = re.search(r"\n *%d: \(([^)]*)\)" % i, samples).group(1).split(",")
                     self.near([float(x) for x in seen], [float(row[k]) for k in keys], 1e-6)
 
+    def chips(self):
+        """The run, once; its folder, and particles of the last frame with the names of their bodies."""
+        if not os.path.exists(self.at("chips")):
+            with open(self.at("chips.lua"), "w") as file:
+                file.write(CHIPS)
+            self.repose("run", "chips.lua", "-o", "chips", "--quiet")
+        self.repose("export", "chips", "--to", "csv", "-o", "chips-all", "--columns", "body", "--frames", "3:3")
+        with open(self.at("chips-all", "particles.0003.csv")) as file:
+            return [r for r in csv.DictReader(file) if float(r["mass_kg"]) > 0]
+
+    def test_pieces_are_meshes_where_their_particles_are(self):
+        """In every format: as ply has them, as poses of meshes at rest, in USD and in ParaView."""
+        rows = self.chips()
+        for name in "ply", "csv", "usda", "vtp":
+            self.repose("export", "chips", "--to", name, "-o", "chips-" + name, "--pieces")
+        vertices, faces, _ = read_ply(self.at("chips-ply", "pieces.0003.ply"))
+        bodies = {b: [(v["x"], v["y"], v["z"]) for v in vertices if v["body"] == b] for b in range(1, 7)}
+        self.assertEqual(sum(map(len, bodies.values())), len(vertices))
+        self.assertEqual({(v["red"], v["green"], v["blue"]) for v in vertices}, {(0, 128, 255)})
+        for b, corners in bodies.items():  # a convex cell that hardly bends: no particle of it is farther out than a vertex
+            own = [[float(r[k]) for k in ("x_m", "y_m", "z_m")] for r in rows if float(r["body"]) == b]
+            self.assertGreater(len(own), 300)
+            for way in (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0), (0, 0.6, -0.8), (-0.8, 0, 0.6):
+                for sign in 1, -1:
+                    far = lambda points: max(sign * sum(w * x for w, x in zip(way, p)) for p in points)
+                    self.assertLess(far(corners) - far(own), 0.1)  # two spacings, as corners are sharp
+                    self.assertLess(far(own) - far(corners), 0.015)
+        # only the sand is left of the particles
+        sand, _, _ = read_ply(self.at("chips-ply", "particles.0003.ply"))
+        self.assertEqual([p["id"] for p in sand], [int(r["id"]) for r in rows if float(r["body"]) == 0])
+        # meshes at rest and their poses
+        with open(self.at("chips-csv", "pieces.csv")) as file:
+            poses = [r for r in csv.DictReader(file) if r["frame"] == "3"]
+        self.assertEqual([p["piece"] for p in poses], ["block_%d" % i for i in range(1, 7)])
+        for b, pose in zip(bodies, poses):
+            rest, _, _ = read_ply(self.at("chips-csv", "pieces", pose["piece"] + ".ply"))
+            x, y, z, w = (float(pose["q" + k]) for k in "xyzw")
+            turn = ((1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+                    (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+                    (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)))
+            self.assertLess(w, 0.999)  # it has turned
+            for p, want in zip(rest[::50], bodies[b][::50]):
+                self.near([sum(t * p[k] for t, k in zip(line, "xyz")) + float(pose[k + "_m"]) for line, k in zip(turn, "xyz")], want, 1e-5)
+        pvd, = said("LOOK", "pvpython", self.script, self.at("chips-vtp", "particles.pvd"))
+        self.assertEqual(pvd["seen"][3][1]["cells"], faces)
+        for p, v in zip(pvd["seen"][3][1]["position"][::50], vertices[::50]):
+            self.near(p, (v["x"], v["y"], v["z"]), 1e-5)
+        if usd_python() is not None:
+            with open(self.at("shards.py"), "w") as file:
+                file.write(SHARDS)
+            stage, = said("SHARDS", usd_python(), self.at("shards.py"), self.at("chips-usda", "run.usda"))
+            self.assertEqual((stage["wrong"], stage["points"]), ([], [len(sand)] * 4))
+            for b, corners in bodies.items():
+                seen, triangles, samples, material = stage["block_%d" % b]
+                self.assertEqual((samples, material), (0, "/Run/Materials/Pieces/block_%d" % b))  # written once
+                self.assertEqual(len(seen[1]), len(corners))
+                for p, want in zip(seen[1][::50], corners[::50]):
+                    self.near(p, want, 1e-5)
+                self.assertGreater(math.dist(seen[0][0], seen[1][0]), 0.01)
+            self.assertEqual(sum(stage["block_%d" % b][1] for b in bodies), faces)
+
+    def test_who_has_left_a_piece_stays_a_particle(self):
+        rows = self.chips()
+        self.repose("export", "chips", "--to", "ply", "-o", "chips-near", "--pieces", "--away", "0.01", "--up", "z")
+        with open(self.at("chips-near", "debris.csv")) as file:
+            debris = [int(r["id"]) for r in csv.DictReader(file) if r["frame"] == "3"]
+        with open(self.at("chips-near", "pieces.csv")) as file:
+            poses = [r for r in csv.DictReader(file) if r["frame"] == "3"]
+        particles, _, _ = read_ply(self.at("chips-near", "particles.0003.ply"))
+        self.assertGreater(len(debris), 10)
+        self.assertEqual(sum(int(p["debris"]) for p in poses), len(debris))
+        self.assertEqual([p["id"] for p in particles],
+                         [int(r["id"]) for r in rows if int(r["id"]) in set(debris) or float(r["body"]) == 0])
+        # z is up in meshes, too
+        turned, _, _ = read_ply(self.at("chips-near", "pieces.0003.ply"))
+        self.repose("export", "chips", "--to", "ply", "-o", "chips-y", "--pieces", "--away", "0.01", "--frames", "3:3")
+        upright, _, _ = read_ply(self.at("chips-y", "pieces.0003.ply"))
+        for a, b in zip(turned[::50], upright[::50]):
+            self.near((a["x"], a["z"], -a["y"], a["nz"]), (b["x"], b["y"], b["z"], b["ny"]), 1e-5)
+        self.assertIn("no bodies that may break", self.repose("export", "out", "--to", "usda", "-o", "none", "--pieces", status=2))
+        self.assertIn("for --pieces only", self.repose("export", "chips", "--to", "usda", "-o", "none", "--away", "1", status=2))
+
     def test_usd_between_frames(self):
         """Halfway between two frames every grain is halfway, also where others come and go."""
         with open(self.at("pour.lua"), "w") as file:
@@ -621,6 +732,7 @@ class Volumes(Exports):
     test_which_frames_and_columns = test_what_cannot_be_read_or_written = test_every_format_fails_well = None
     test_z_up_in_every_format = test_which_frames_in_every_format = test_colliders_are_where_they_were = None
     test_a_signal_ends_an_export = test_colours_of_materials = None
+    test_pieces_are_meshes_where_their_particles_are = test_who_has_left_a_piece_stays_a_particle = None
 
     def test_blender_opens_volumes_points_and_meshes(self):
         done = subprocess.run([REPOSE, "export", "out", "--to", "vdb", "-o", "vdb"], cwd=self.folder.name,
@@ -629,6 +741,8 @@ class Volumes(Exports):
             self.assertEqual(done.returncode, 2)
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.chips()
+        self.repose("export", "chips", "--to", "ply", "-o", "shards", "--pieces")
         script = self.at("blender.py")
         with open(script, "w") as file:
             file.write(BLENDER)
@@ -642,6 +756,10 @@ class Volumes(Exports):
         for got, want in zip(seen["points"], truth):
             self.near(got, want)
         self.assertEqual(seen["floor"], [4, 2])
+        vertices, faces, _ = read_ply(self.at("shards", "pieces.0003.ply"))
+        self.assertEqual((len(seen["shards"][0]), seen["shards"][1]), (len(vertices), faces))
+        for got, v in zip(seen["shards"][0][::50], vertices[::50]):
+            self.near(got, (v["x"], v["y"], v["z"]), 1e-5)
 
 
     def test_numbers_in_volumes(self):

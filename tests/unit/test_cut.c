@@ -1,4 +1,5 @@
 // Cuts through bodies: pieces, the surfaces between them, and what a scene may get wrong.
+#include "base/hash.h"
 #include "check.h"
 #include "repose/repose.h"
 #include "scene_text.h"
@@ -193,6 +194,72 @@ static void areas_of_a_ball_end_with_the_body_and_where_it_is_open(void)
     }
 }
 
+// A piece as a shape is where its places are, all of them make up the body, and distances change no
+// faster than places do: a sign, a slope or a tooth that is wrong shows here.
+static void check_pieces(const rp_cut *cut, int dim, double whole)
+{
+    double volume = 0.0;
+    for (int i = 0; i < rp_cut_pieces(cut); i++) {
+        rp_shape *piece;
+        CHECK_OK(rp_cut_shape(cut, i, &piece));
+        volume += whole > 0.0 ? rp_shape_volume(piece, dim) : 0.0;
+        for (uint64_t k = 0; k < 400; k++) {
+            double x[2][3] = {{0}}, phi[2], gradient[2][3], way2 = 0.0, along = 0.0;
+            for (int a = 0; a < dim; a++) {
+                x[0][a] = 1.2 * rp_unit(rp_hash(3, k, (uint64_t)i, (uint64_t)a)) - 0.1;
+                x[1][a] = x[0][a] + 1e-6 * (rp_unit(rp_hash(4, k, (uint64_t)i, (uint64_t)a)) - 0.5);
+            }
+            for (int n = 0; n < 2; n++) {
+                phi[n] = rp_shape_distance(piece, x[n], gradient[n]);
+            }
+            for (int a = 0; a < dim; a++) {
+                way2 += (x[1][a] - x[0][a]) * (x[1][a] - x[0][a]);
+                along += gradient[0][a] * (x[1][a] - x[0][a]);
+            }
+            CHECK(fabs(phi[1] - phi[0]) <= sqrt(way2) * (1.0 + 1e-6));
+            if (memcmp(gradient[0], gradient[1], sizeof gradient[0]) == 0) {
+                CHECK_NEAR(phi[1] - phi[0], along, 1e-12);
+            }
+            const bool body = x[0][0] > 0.0 && x[0][0] < 1.0 && x[0][1] > 0.0 && x[0][1] < 0.6 &&
+                              (dim == 2 || (x[0][2] > 0.0 && x[0][2] < 0.4));
+            CHECK_EQUAL(phi[0] < 0.0, body && rp_cut_piece(cut, x[0]) == i);
+        }
+        rp_shape_release(piece);
+    }
+    CHECK_NEAR(volume, whole, 1e-3 * whole);
+}
+
+static void pieces_as_shapes_make_up_the_body(void)
+{
+    static const double point[2][3] = {{0.37, 0.3, 0.2}, {0.5, 0.3, 0.2}};
+    static const double normal[2][3] = {{1, 0.3, 0}, {-0.2, 1, 0}};
+    for (int dim = 2; dim <= 3; dim++) {
+        for (int kind = RP_CUT_PLANES; kind <= RP_CUT_SHAPE; kind++) {
+            rp_shape *shape, *ball, *piece;
+            rp_cut *cut;
+            rp_cut_def def = def_of_box(dim, &shape);
+            CHECK_OK(rp_shape_sphere((const double[3]){0.4, 0.3, 0}, 0.25, &ball));
+            check_context("%dD, kind %d", dim, kind);
+            def.kind = (rp_cut_kind)kind;
+            def.point = kind == RP_CUT_VORONOI ? NULL : point;
+            def.normal = normal;
+            def.count = kind == RP_CUT_PLANES ? 2 : kind == RP_CUT_ZIGZAG ? 1 : 9;
+            def.tooth = 0.13;
+            def.seed = 7;
+            def.cutter = ball;
+            CHECK_OK(rp_cut_create(&def, &cut));
+            // volumes of space take long to find: of one kind
+            check_pieces(cut, dim, dim == 2 ? 0.6 : kind == RP_CUT_PLANES ? 0.24 : 0.0);
+            CHECK_ERROR(rp_cut_shape(cut, rp_cut_pieces(cut), &piece), RP_ERR_ARGUMENT,
+                        "cut.piece: want 0 to");
+            CHECK(piece == NULL);
+            rp_cut_destroy(cut);
+            rp_shape_release(shape);
+            rp_shape_release(ball);
+        }
+    }
+}
+
 // A cell too thin for the lattice that pieces are looked for on is no piece, and its places are of
 // the nearest one.
 static void a_sliver_of_a_cell_goes_to_its_neighbour(void)
@@ -354,7 +421,8 @@ static void methods_without_bodies_refuse_fracture(void)
     }
 }
 
-TEST_MAIN(TEST(patches_have_the_area_of_the_cut), TEST(cells_and_shapes_cut_as_they_should),
+TEST_MAIN(TEST(patches_have_the_area_of_the_cut), TEST(pieces_as_shapes_make_up_the_body),
+          TEST(cells_and_shapes_cut_as_they_should),
           TEST(areas_of_a_ball_end_with_the_body_and_where_it_is_open),
           TEST(a_sliver_of_a_cell_goes_to_its_neighbour),
           TEST(scenes_that_cannot_break_are_told_why), TEST(strengths_of_planes_are_looked_at),
