@@ -255,15 +255,21 @@ static int compare_lower(const void *a, const void *b)
     return (one->call->line > other->call->line) - (one->call->line < other->call->line);
 }
 
-// How deep two shapes lie in each other, at the points of a lattice in what their bounds share.
-static double overlap_of(const filled *a, const filled *b, int dim, double dx, double where[3])
+// At the points of a lattice in what their bounds share.
+double rp_scene_overlap(const rp_scene *scene, const rp_shape *a, const rp_shape *b,
+                        double where[3])
 {
     enum { MOST = 24 }; // along an axis
-    double lower[3] = {0}, step[3] = {0}, deepest = 0.0;
+    const int dim = scene->dimension;
+    const double dx = rp_call_number(scene->said, "dx");
+    double low[2][3], high[2][3], lower[3] = {0}, step[3] = {0}, deepest = 0.0;
     int count[3] = {1, 1, 1};
+    if (!rp_shape_bounds(a, dim, low[0], high[0]) || !rp_shape_bounds(b, dim, low[1], high[1])) {
+        return 0.0;
+    }
     for (int k = 0; k < dim; k++) {
-        lower[k] = fmax(a->lower[k], b->lower[k]);
-        const double side = fmin(a->upper[k], b->upper[k]) - lower[k];
+        lower[k] = fmax(low[0][k], low[1][k]);
+        const double side = fmin(high[0][k], high[1][k]) - lower[k];
         if (!(side > 0.0)) {
             return 0.0;
         }
@@ -277,8 +283,7 @@ static double overlap_of(const filled *a, const filled *b, int dim, double dx, d
         for (int k = 0; k < dim; k++) {
             x[k] = lower[k] + (at[k] + 0.5) * step[k];
         }
-        const double depth =
-            fmin(-rp_shape_distance(a->shape, x, NULL), -rp_shape_distance(b->shape, x, NULL));
+        const double depth = fmin(-rp_shape_distance(a, x, NULL), -rp_shape_distance(b, x, NULL));
         if (depth > deepest) {
             deepest = depth;
             memcpy(where, x, sizeof x);
@@ -287,21 +292,60 @@ static double overlap_of(const filled *a, const filled *b, int dim, double dx, d
     return deepest;
 }
 
+// Shapes of one body that lie in each other.
+typedef struct crowd {
+    const scene_call *later, *other;
+    double depth, x[3]; // of the deepest
+    int pairs;
+} crowd;
+
+// Marks lie in what they go with, and water in pores.
+static bool takes_room(const filled *f)
+{
+    return strcmp(rp_call_value(f->call, "material")->call->word->name, "material.tracer") != 0 &&
+           rp_call_value(f->call, "within")->kind == 0;
+}
+
 // A quarter of a cell of each is sampling; more would be pushed apart, with violence.
-static rp_result check_overlap(const rp_scene *scene, const filled *a, const filled *b)
+static rp_result check_overlap(const rp_scene *scene, const filled *a, const filled *b,
+                               crowd *crowded)
 {
     const double dx = rp_call_number(scene->said, "dx");
-    double x[3] = {0};
+    const bool alike = a->body == b->body;
     const filled *later = a->call->index > b->call->index ? a : b, *other = later == a ? b : a;
-    const double depth = overlap_of(a, b, scene->dimension, dx, x);
-    return depth > 0.25 * dx
-               ? rp_call_fail(
-                     scene, later->call, "shape",
-                     "want bodies that do not lie in each other, got '%s' %.3g m deep in "
-                     "'%s' of line %d near (%.3g, %.3g, %.3g); subtract one from the other",
-                     rp_call_text(later->call, "body"), depth, rp_call_text(other->call, "body"),
-                     other->call->line, x[0], x[1], x[2])
-               : RP_OK;
+    double x[3] = {0};
+    const double depth = !alike || (takes_room(a) && takes_room(b))
+                             ? rp_scene_overlap(scene, a->shape, b->shape, x)
+                             : 0.0;
+    if (depth > 0.25 * dx && !alike) {
+        return rp_call_fail(scene, later->call, "shape",
+                            "want bodies that do not lie in each other, got '%s' %.3g m deep in "
+                            "'%s' of line %d near (%.3g, %.3g, %.3g); subtract one from the other",
+                            rp_call_text(later->call, "body"), depth,
+                            rp_call_text(other->call, "body"), other->call->line, x[0], x[1], x[2]);
+    }
+    crowded->pairs += depth > 0.25 * dx;
+    if (depth > 0.25 * dx && depth > crowded->depth) {
+        crowded->later = later->call;
+        crowded->other = other->call;
+        crowded->depth = depth;
+        memcpy(crowded->x, x, sizeof x);
+    }
+    return RP_OK;
+}
+
+static void tell_crowd(const rp_scene *scene, const crowd *c)
+{
+    char others[48] = "";
+    if (c->pairs > 1) {
+        snprintf(others, sizeof others, " (and %d more that do so)", c->pairs - 1);
+    }
+    if (c->pairs > 0) {
+        rp_call_warn(scene, c->later, "shape",
+                     "it lies up to %.2g m deep in the particles of line %d%s, near (%.3g, %.3g, "
+                     "%.3g): there will be twice as much as fits; subtract one from the other",
+                     c->depth, c->other->line, others, c->x[0], c->x[1], c->x[2]);
+    }
 }
 
 static rp_result check_overlaps(const rp_scene *scene)
@@ -327,15 +371,17 @@ static rp_result check_overlaps(const rp_scene *scene)
         count += rp_shape_bounds(f->shape, scene->dimension, f->lower, f->upper);
     }
     rp_result result = RP_OK;
+    crowd crowded = {0};
     qsort(list, count, sizeof *list, compare_lower);
     for (size_t i = 0; i < count && result == RP_OK; i++) {
         for (size_t k = i + 1; k < count && list[k].lower[0] < list[i].upper[0]; k++) {
-            if (list[i].body != list[k].body && result == RP_OK) {
-                result = check_overlap(scene, &list[i], &list[k]);
-            }
+            result = result == RP_OK ? check_overlap(scene, &list[i], &list[k], &crowded) : result;
         }
     }
     free(list);
+    if (result == RP_OK) {
+        tell_crowd(scene, &crowded);
+    }
     return result;
 }
 
@@ -344,5 +390,5 @@ rp_result rp_scene_check_bodies(rp_scene *scene)
     rp_result result = rp_scene_cut_bodies(scene);
     result = result == RP_OK ? number_bodies(scene) : result;
     result = result == RP_OK ? check_contacts(scene) : result;
-    return result == RP_OK && scene->bodies > 1 ? check_overlaps(scene) : result;
+    return result == RP_OK ? check_overlaps(scene) : result;
 }

@@ -27,7 +27,7 @@ static bool is_part_of_pi(double angle)
 // Sand without friction is no sand, and nobody looks through a slit.
 static bool is_never_small(const char *key)
 {
-    return strcmp(key, "friction_angle") == 0 || strcmp(key, "fov") == 0;
+    return strcmp(key, "friction_angle") == 0 || strcmp(key, "h0") == 0 || strcmp(key, "fov") == 0;
 }
 
 // @param at the call that the warning is of: that which holds the table
@@ -60,23 +60,29 @@ static void doubt_angles(const rp_scene *scene, const scene_call *at, const scen
 // A motion that turns its collider, but by less in the whole run than anybody would see.
 static void doubt_motion(const rp_scene *scene, const scene_call *collider)
 {
-    enum { TIMES = 9 };
+    enum { TIMES = 17 };
+    static const char *const keys[] = {"motion", "keys", "spin"};
     const double fps = rp_call_number(scene->said, "fps");
     const double end = (double)rp_call_integer(scene->said, "frames") / fps;
-    const rp_pose_of_time motion = rp_scene_pose_of_time(collider, "motion");
+    const rp_pose_of_time motion = rp_scene_motion(collider);
     double most = 0.0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 1; i <= TIMES && motion.call != NULL; i++) {
+        const double turn = i * 0.6180339887498949; // no part of any period
         rp_pose pose;
-        if (motion.call(motion.context, end * i / (TIMES - 1), &pose) != RP_OK) {
+        if (motion.call(motion.context, i == TIMES ? end : end * (turn - floor(turn)), &pose) !=
+            RP_OK) {
             return; // the run will say so
         }
-        most = fmax(most, 2.0 * acos(fmin(1.0, fabs(pose.rotation[3]))) * (180.0 / PI));
+        const double *q = pose.rotation;
+        most = fmax(most, 2.0 * atan2(hypot(hypot(q[0], q[1]), q[2]), fabs(q[3])) * (180.0 / PI));
     }
-    if (most > 1e-6 && most <= 0.5 * PI + 1e-3) {
-        rp_call_warn(scene, collider, "motion",
-                     "it turns by no more than %.3g degrees in the whole run; angles are in "
-                     "degrees (math.deg converts)",
-                     most);
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        if (most > 1e-6 && most <= 0.5 * PI + 1e-3 && rp_call_value(collider, keys[k])->kind != 0) {
+            rp_call_warn(scene, collider, keys[k],
+                         "it turns by no more than %.3g degrees in the whole run; angles are in "
+                         "degrees (math.deg converts)",
+                         most);
+        }
     }
 }
 
@@ -113,54 +119,73 @@ static extent extent_of_particles(const rp_scene *scene)
     return all;
 }
 
-// How much of a half-space's normal points along an axis; NAN for other shapes.
-static double facing(const scene_call *shape, int axis)
+// Places that fill a box evenly, however many of them (Roberts' sequence).
+static void nth_place(const double lower[3], const double upper[3], int dim, int n, double out[3])
 {
-    if (strcmp(shape->word->name, "half_space") != 0) {
-        return NAN;
+    static const double step[2][3] = {{0.7548776662466927, 0.5698402909980532, 0.0},
+                                      {0.8191725133961645, 0.6710436067037893, 0.5497004779019703}};
+    for (int a = 0; a < 3; a++) {
+        const double turn = 0.5 + n * step[dim - 2][a];
+        out[a] = a < dim ? lower[a] + (upper[a] - lower[a]) * (turn - floor(turn)) : 0.0;
     }
-    const double *n = rp_call_vector(shape, "normal");
-    return n[axis] / hypot(hypot(n[0], n[1]), n[2]);
 }
 
-// A plane that faces up if z is up, or a flat thing that all particles are above.
-static bool is_floor_along_z(const scene_call *shape, const extent *particles)
+// The collider that one comes to from x straight on; NULL: none, or one is within it at once.
+static const scene_call *meets(const rp_scene *scene, const double x[3], int axis, double sign,
+                               double far)
 {
-    extent e;
-    const double up = facing(shape, 2);
-    if (!isnan(up) || !rp_shape_bounds(shape->shape, 3, e.lower, e.upper)) {
-        return up > 0.9;
+    enum { TURNS = 100 };
+    const double least = 0.25 * rp_call_number(scene->said, "dx");
+    double at[3] = {x[0], x[1], x[2]}, way = 0.0;
+    for (int turn = 0; turn < TURNS && way < far; turn++) {
+        double nearest = INFINITY;
+        for (const scene_call *r = rp_call_find(scene->first, "collider"); r != NULL;
+             r = rp_call_find(r->next, "collider")) {
+            const double d = rp_shape_distance(rp_call_value(r, "shape")->call->shape, at, NULL);
+            if (d <= 0.0) {
+                return turn > 0 ? r : NULL;
+            }
+            nearest = fmin(nearest, d);
+        }
+        way += fmax(nearest, least);
+        at[axis] = x[axis] + sign * way;
     }
-    const double thick = e.upper[2] - e.lower[2];
-    const double wide = fmin(e.upper[0] - e.lower[0], e.upper[1] - e.lower[1]);
-    return thick < 0.25 * wide && e.upper[2] <= particles->lower[2] + 0.5 * thick;
+    return NULL;
 }
 
-// Could it hold what falls along y?
-static bool holds_along_y(const scene_call *shape, const extent *particles)
-{
-    extent e;
-    const double up = facing(shape, 1);
-    return !isnan(up) ? up > 0.3
-                      : !rp_shape_bounds(shape->shape, 3, e.lower, e.upper) ||
-                            e.lower[1] < particles->lower[1];
-}
-
-// A floor along z, and nothing that would hold sand along y.
+// What is filled and poured falls on something along z and has nothing above it there, and along
+// y hardly any of it: the first collider that it falls on.
 static const scene_call *find_floor_along_z(const rp_scene *scene)
 {
+    enum { EACH = 4, TRIES = 64, MOST = 64 };
+    const extent all = extent_of_particles(scene);
+    const double far = 4.0 * longest(&all, 3);
     const scene_call *floor_ = NULL;
-    const extent particles = extent_of_particles(scene);
-    for (const scene_call *r = rp_call_find(scene->first, "collider"); r != NULL;
-         r = rp_call_find(r->next, "collider")) {
-        const scene_call *shape = rp_call_value(r, "shape")->call;
-        if (is_floor_along_z(shape, &particles)) {
-            floor_ = r;
-        } else if (holds_along_y(shape, &particles)) {
+    int places = 0, on_y = 0, on_z = 0;
+    for (const scene_call *r = scene->first; r != NULL && places < MOST; r = r->next) {
+        double lower[3], upper[3];
+        if ((strcmp(r->word->name, "particles") != 0 && strcmp(r->word->name, "emitter") != 0) ||
+            !rp_shape_bounds(rp_call_value(r, "shape")->call->shape, 3, lower, upper)) {
+            continue;
+        }
+        for (int i = 0, found = 0; i < TRIES && found < EACH; i++) {
+            double x[3];
+            nth_place(lower, upper, 3, i, x);
+            if (rp_shape_distance(rp_call_value(r, "shape")->call->shape, x, NULL) > 0.0) {
+                continue;
+            }
+            const scene_call *below = meets(scene, x, 2, -1.0, far);
+            on_y += meets(scene, x, 1, -1.0, far) != NULL && meets(scene, x, 1, 1.0, far) == NULL;
+            on_z += below != NULL && meets(scene, x, 2, 1.0, far) == NULL;
+            floor_ = floor_ != NULL ? floor_ : below;
+            found++;
+            places++;
+        }
+        if (on_y > MOST / 10) {
             return NULL;
         }
     }
-    return floor_;
+    return 10 * on_z >= 9 * places && 10 * on_y <= places ? floor_ : NULL;
 }
 
 static void doubt_up(const rp_scene *scene)
@@ -192,17 +217,6 @@ static void doubt_up(const rp_scene *scene)
 static const double COARSE = 4.0; // cells across what is well resolved
 static const double THIN = 3.0;   // and what is less is told
 static const double SOLID = 1.0;  // the same of what keeps together by itself, however thin it is
-
-// Places that fill a box evenly, however many of them (Roberts' sequence).
-static void nth_place(const double lower[3], const double upper[3], int dim, int n, double out[3])
-{
-    static const double step[2][3] = {{0.7548776662466927, 0.5698402909980532, 0.0},
-                                      {0.8191725133961645, 0.6710436067037893, 0.5497004779019703}};
-    for (int a = 0; a < 3; a++) {
-        const double turn = 0.5 + n * step[dim - 2][a];
-        out[a] = a < dim ? lower[a] + (upper[a] - lower[a]) * (turn - floor(turn)) : 0.0;
-    }
-}
 
 static bool is_within(const rp_shape *shape, const double x[3], double way, const double out[3])
 {
@@ -259,12 +273,9 @@ static double thickness_of(const rp_shape *shape, int dim, double most)
     return found[count / 2] < most ? found[count / 2] : INFINITY;
 }
 
-// Smoothed particles know each other, not a grid.
-static bool has_grid(const rp_scene *scene)
+static const char *method_of(const rp_scene *scene)
 {
-    const char *method =
-        scene->method != NULL ? scene->method : rp_call_text(scene->said, "method");
-    return strcmp(method, "sph") != 0;
+    return scene->method != NULL ? scene->method : rp_call_text(scene->said, "method");
 }
 
 // Grains in a body so thin move as the grid does, not as grains.
@@ -324,6 +335,39 @@ static void doubt_mouth(const rp_scene *scene, const scene_call *emitter)
             "%.0f %% of its mouth lies in the particles of line %d: what it pours will lie "
             "in them; move it out, or let it begin (start) when they have gone",
             100.0 * buried / all, by->line);
+    }
+}
+
+// How long what others pour may meet it [s]; of a volume nobody knows here when it ends.
+static double end_of(const scene_call *emitter)
+{
+    const double start = rp_call_number(emitter, "start");
+    return rp_call_value(emitter, "stop")->given     ? rp_call_number(emitter, "stop")
+           : rp_call_value(emitter, "volume")->given ? nextafter(start, INFINITY)
+                                                     : INFINITY;
+}
+
+// Two mouths that pour into each other.
+static void doubt_mouths(const rp_scene *scene, const scene_call *later)
+{
+    const rp_shape *shape = rp_call_value(later, "shape")->call->shape;
+    const double dx = rp_call_number(scene->said, "dx");
+    for (const scene_call *r = rp_call_find(scene->first, "emitter"); r != later;
+         r = rp_call_find(r->next, "emitter")) {
+        double x[3] = {0};
+        const bool together = rp_call_number(r, "start") < end_of(later) &&
+                              rp_call_number(later, "start") < end_of(r);
+        const double depth =
+            together && stands_still(r)
+                ? rp_scene_overlap(scene, shape, rp_call_value(r, "shape")->call->shape, x)
+                : 0.0;
+        if (depth > 0.25 * dx) {
+            rp_call_warn(scene, later, "shape",
+                         "it lies in the mouth of line %d, %.2g m deep near (%.3g, %.3g, %.3g): "
+                         "what they pour there lies in each other; move one out of the other",
+                         r->line, depth, x[0], x[1], x[2]);
+            return;
+        }
     }
 }
 
@@ -389,15 +433,30 @@ static void doubt_units(const rp_scene *scene, const scene_call *mesh)
     }
 }
 
+// A step that nothing else bounds.
+static void doubt_steps(const rp_scene *scene)
+{
+    const double share = rp_call_number(scene->said, "elastic_share");
+    const char *method = method_of(scene);
+    if (share > 1.0 && !rp_call_value(scene->said, "dt_max")->given &&
+        (strcmp(method, "explicit") == 0 || strcmp(method, "mixture") == 0)) {
+        rp_call_warn(scene, scene->said, "elastic_share",
+                     "%g: steps longer than 1 are not stable, and the run may blow up, or nearly "
+                     "so; want 0.8",
+                     share);
+    }
+}
+
 void rp_scene_doubt(const rp_scene *scene)
 {
+    doubt_steps(scene);
     for (const scene_call *r = scene->first; r != NULL; r = r->next) {
         doubt_angles(scene, r, r, "");
-        if (strcmp(r->word->name, "collider") == 0 &&
-            rp_call_value(r, "motion")->kind == TAKES_FUNCTION) {
+        if (strcmp(r->word->name, "collider") == 0) {
             doubt_motion(scene, r);
         }
-        if (strcmp(r->word->name, "particles") == 0 && has_grid(scene)) {
+        // smoothed particles know each other, not a grid
+        if (strcmp(r->word->name, "particles") == 0 && strcmp(method_of(scene), "sph") != 0) {
             doubt_thickness(scene, r);
         }
         if (strcmp(r->word->name, "particles") == 0 && rp_call_value(r, "within")->kind != 0) {
@@ -406,6 +465,9 @@ void rp_scene_doubt(const rp_scene *scene)
         if (strcmp(r->word->name, "emitter") == 0 && rp_call_number(r, "start") <= 0.0 &&
             stands_still(r)) {
             doubt_mouth(scene, r);
+        }
+        if (strcmp(r->word->name, "emitter") == 0 && stands_still(r)) {
+            doubt_mouths(scene, r);
         }
         if (strcmp(r->word->name, "mesh") == 0) {
             doubt_units(scene, r);

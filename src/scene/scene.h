@@ -57,9 +57,12 @@ void rp_scene_free_fractures(rp_scene *scene);
 // Cut the bodies that break; before they are numbered, after shapes are made.
 rp_result rp_scene_cut_bodies(rp_scene *scene);
 // Number the bodies in the order in which the scene names them first; refuse contacts of bodies
-// that nobody has, pairs that are named twice, and bodies that lie in each other. After shapes are
-// made.
+// that nobody has, pairs that are named twice, and bodies that lie in each other; warn of
+// particles of one body that do. After shapes are made.
 rp_result rp_scene_check_bodies(rp_scene *scene);
+// How deep two shapes lie in each other [m], and where; 0: they do not.
+double rp_scene_overlap(const rp_scene *scene, const rp_shape *a, const rp_shape *b,
+                        double where[3]);
 // Does a contact name a body that is in pieces?
 bool rp_scene_names_all(const rp_scene *scene, const scene_call *contact);
 // NULL: there is none of this name.

@@ -255,9 +255,9 @@ static void defaults_are_those_of_the_library(void)
 {
     json_t *r =
         resolved(START SAND "particles { material = material.elastic {}, shape = sphere { "
-                            "center = {0,0,0}, radius = 1 } }\n"
+                            "center = {2,0,0}, radius = 1 } }\n"
                             "particles { material = material.sand { hardening = true }, shape = "
-                            "sphere { center = {0,0,0}, radius = 1 } }\n"
+                            "sphere { center = {4,0,0}, radius = 1 } }\n"
                             "collider { shape = sphere { center = {0,0,0}, radius = 1 } }\n");
     const rp_world_def world = rp_default_world_def();
     CHECK_NEAR(json_real_value(at(r, "scene", 0, "fps")), world.fps, 0.0);
@@ -382,6 +382,12 @@ static void what_is_hardly_meant_is_doubted(void)
 #define MOUTH                                                                                      \
     "emitter { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = 1 }, "     \
     "velocity = {0,-1,0}, "
+#define MOUTH_AT(x, more)                                                                          \
+    "emitter { material = material.sand {}, shape = box { min = {" x ",1,0}, max = {" x            \
+    "+1,1.2,1} }, velocity = {0,-1,0}" more " }\n"
+#define TRAY(a, b, c, d)                                                                           \
+    "collider { shape = subtract(box { min = {" a "}, max = {" b "} }, box { min = {" c            \
+    "}, max = {" d "} }) }\n"
 #define JOINT                                                                                      \
     "rigid { name = 'one', density = 1, shape = sphere { center = {0,0,0}, radius = 1 } } "        \
     "joint { a = 'one', at = {0,0,0}, "
@@ -418,7 +424,17 @@ static void what_is_hardly_meant_is_doubted(void)
          "collider.keys.rotation.angle: 3.142 degrees"},
         {START "collider { shape = " BALL ", motion = function(t) return { rotation = { angle = "
                "math.sin(9 * t) } } end }",
-         "collider.motion: it turns by no more than 0.986 degrees in the whole run"},
+         "collider.motion: it turns by no more than 1 degrees in the whole run"},
+        {START "collider { shape = " BALL ", keys = { { time = 0 }, { time = 0.3, rotation = { "
+               "angle = 1.2 } } } }",
+         "collider.keys: it turns by no more than 1.2 degrees"},
+        {START "collider { shape = " BALL ", spin = { rate = 2 } }",
+         "collider.spin: it turns by no more than 0.833 degrees"},
+        // ten turns that every tenth of the run ends where it began
+        {START "collider { shape = " BALL ", spin = { rate = 8640 } }", NULL},
+        {START "particles { material = material.sand { hardening = { h0 = 0.61 } }, shape = " BALL
+               " }",
+         "material.sand.hardening.h0: 0.61 degrees; that looks like radians"},
         {START "collider { shape = " BALL ", motion = function(t) return { rotation = { angle = "
                "30 * math.sin(t) } } end }",
          NULL},
@@ -453,6 +469,38 @@ static void what_is_hardly_meant_is_doubted(void)
              "0,0,1") "collider { shape = invert(box { min = {0,0,0}, max = {1,2,1} }) }\n",
          NULL},
         {START GRAINS FACING("0,0,-1"), NULL},
+        // in a tray whose rim is along z; and one along y
+        {START GRAINS TRAY("-1,-1,-1", "2,2,3", "-0.5,-0.5,0", "1.5,1.5,4"),
+         "it looks like a floor where z is up"},
+        {START GRAINS FACING("0,0,1") FACING("0,1,0") "collider { shape = half_space { point = "
+                                                      "{0,1,0}, normal = {0,-1,0} } }\n",
+         "test.lua:3: collider.shape: it looks like a floor where z is up"},
+        {START GRAINS TRAY("-1,-1,-1", "2,3,2", "-0.5,0,-0.5", "1.5,4,1.5"), NULL},
+        // filled twice
+        {START GRAINS
+         "particles { material = material.sand {}, shape = box { min = {0.6,0,0}, max = {1.4,1,1} "
+         "} }",
+         "test.lua:3: particles.shape: it lies up to 0.2 m deep in the particles of line 2, near "
+         "("},
+        {START GRAINS "particles { material = material.elastic {}, shape = sphere { center = "
+                      "{0.5,0.5,0.5}, radius = 0.2 } }",
+         "there will be twice as much as fits; subtract one from the other"},
+        {START GRAINS GRAINS GRAINS, "in the particles of line 2 (and 2 more that do so), near ("},
+        {START GRAINS "particles { material = material.sand {}, shape = box { min = {0,1,0}, max = "
+                      "{1,2,1} } }",
+         NULL},
+        {START GRAINS "particles { material = material.tracer {}, shape = sphere { center = "
+                      "{0.5,0.5,0.5}, radius = 0.2 } }",
+         NULL},
+        {START MOUTH_AT("0", "") MOUTH_AT("0.3", ""),
+         "test.lua:3: emitter.shape: it lies in the mouth of line 2, 0.1 m deep near ("},
+        {START MOUTH_AT("0", "") MOUTH_AT("1", ""), NULL},
+        {START MOUTH_AT("0", ", stop = 1") MOUTH_AT("0.3", ", start = 1"), NULL},
+        // steps that nothing bounds
+        {"scene { dx = 0.1, frames = 10, elastic_share = 3 }",
+         "test.lua:1: scene.elastic_share: 3: steps longer than 1 are not stable"},
+        {"scene { dx = 0.1, frames = 10, elastic_share = 3, dt_max = 1e-5 }", NULL},
+        {"scene { dx = 0.1, frames = 10, elastic_share = 1 }", NULL},
         // too coarse for a shape: sheets, flat and bent; what keeps together; marks; a single grain
         {START "particles { material = material.sand {}, shape = box { min = {0,0,0}, max = "
                "{2,0.2,2} } }",
