@@ -42,6 +42,7 @@ static const option render_options[] = {
              "most particles of the run have)"},
     {.name = "--no-legend", .help = "do not write what the colours mean"},
     {.name = "--time", .help = "write the simulated time into the picture"},
+    {.name = "--droplets", .help = "water as spheres, not as a surface"},
     {.name = "--shutter",
      .value = "SHARE",
      .help =
@@ -133,6 +134,7 @@ static bool read_def(const args *a, rp_render_def *def)
     def->fov = args_number(a, "--fov", 1.0, 150.0, 0.0, &wrong) * (M_PI / 180.0);
     def->radius = args_number(a, "--radius", 1e-9, 1e6, 0.0, &wrong);
     def->shutter = args_number(a, "--shutter", 0.0, 1.0, 0.0, &wrong);
+    def->droplets = args_has(a, "--droplets");
     def->color = args_value(a, "--color");
     def->legend = !args_has(a, "--no-legend");
     def->stamp = args_has(a, "--time");
@@ -176,9 +178,9 @@ static bool check_pairs(const args *a)
 {
     static const char *const of_movies[] = {"--frames", "--every", "--fps", NULL};
     static const char *const of_runs[] = {"--frame", NULL};
-    static const char *const of_pictures[] = {"--color",   "--no-legend", "--camera",
-                                              "--fov",     "--radius",    "--shutter",
-                                              "--samples", "--preview",   NULL};
+    static const char *const of_pictures[] = {"--color",    "--no-legend", "--camera",  "--fov",
+                                              "--radius",   "--shutter",   "--samples", "--preview",
+                                              "--droplets", NULL};
     const bool movie = args_has(a, "--movie");
     struct stat about;
     const bool single = stat(a->operand[0], &about) == 0 && !S_ISDIR(about.st_mode);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of runs, by path tracing: every particle is a matte sphere under a sun and a sky,
-// colliders stand around as the scene says, and the picture is a PNG file in sRGB.
+// water a surface that refracts, colliders stand around as the scene says, and the picture is a PNG
+// file in sRGB.
 //
 //     rp_render_def def = rp_default_render_def();          // change what differs, then
 //     rp_render_open("heap-out", &def, &render);            // chooses camera and colours for all
@@ -29,6 +30,7 @@ typedef struct rp_render_def {
     bool has_eye, has_look;    ///< false: as the scene says, else so that all frames are seen
     double eye[3], look_at[3]; ///< where the camera stands and what it looks at [m]
     double fov; ///< how much it sees from bottom to top [rad]; 0: as the scene says, or 30 degrees
+    bool droplets;  ///< water as spheres, as all else; false: as a surface, unless colours are data
     double radius;  ///< of a grain [m]; 0: from the volume that it stands for
     double shutter; ///< for how much of the time between two frames it is open, 0 to 1
     /// What particles are coloured by: "grains" (the colours of sand), "speed", "pressure",

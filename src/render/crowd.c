@@ -29,6 +29,7 @@ void rp_crowd_free(rp_crowd *c)
     free(c->point);
     free(c->velocity);
     free(c->radius);
+    free(c->volume);
     free(c->color);
     *c = (rp_crowd){0};
 }

@@ -9,6 +9,7 @@ typedef struct rp_crowd {
     double (*point)[3];        // [m]
     float (*velocity)[3];      // [m/s]; NULL while the shutter is quick
     float *radius;             // [m]; NULL: all alike
+    float *volume;             // that each stands for [m^3]; NULL: nobody asks
     unsigned char (*color)[3]; // sRGB
     size_t count, room;
     bool flat; // a 2D world, best seen from the front

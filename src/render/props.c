@@ -124,7 +124,9 @@ static bool make_prop(const rp_record *record, int index, const rp_camera *camer
     const rp_record_collider *c = rp_record_collider_at(record, index);
     const size_t vertices = (size_t)c->surface.vertices, triangles = (size_t)c->surface.triangles;
     const int times = c->moves && end > begin ? 2 : 1;
-    *p = (rp_prop){.vertices = vertices, .triangles = triangles, .glass = c->look == RP_LOOK_GLASS};
+    *p = (rp_prop){.vertices = vertices,
+                   .triangles = triangles,
+                   .kind = c->look == RP_LOOK_GLASS ? RP_PROP_GLASS : RP_PROP_SOLID};
     p->color = color_of(c);
     p->normal = malloc((vertices + 1) * sizeof *p->normal);
     p->triangle = malloc((triangles + 1) * sizeof *p->triangle);
@@ -143,7 +145,7 @@ static bool make_prop(const rp_record *record, int index, const rp_camera *camer
             double x[3];
             rp_props_place(&pose, slope ? plate[i] : now->vertex[i], x);
             vec at = rp_scale_place(&scale, x);
-            at.z = camera->parallel && !p->glass ? squeezed(camera, at.z) : at.z;
+            at.z = camera->parallel && p->kind == RP_PROP_SOLID ? squeezed(camera, at.z) : at.z;
             memcpy(p->vertex[k][i], (float[4]){at.x, at.y, at.z, 0.0f}, 4 * sizeof(float));
         }
         rp_surface_free(&made);
@@ -177,7 +179,7 @@ rp_result rp_props_make(const rp_record *record, const rp_camera *camera, int64_
     rp_record_get_info(record, &info);
     const int ground = rp_props_ground(record);
     *props = 0;
-    *out = calloc((size_t)info.colliders + 1, sizeof **out);
+    *out = calloc((size_t)info.colliders + 2, sizeof **out); // one more for water
     for (int i = 0; i < info.colliders && *out != NULL; i++) {
         const rp_record_collider *c = rp_record_collider_at(record, i);
         if (i == ground || c->look == RP_LOOK_HIDDEN || c->surface.triangles == 0) {
@@ -232,4 +234,31 @@ void rp_props_free(rp_prop *prop, int props)
         free(prop[i].triangle);
     }
     free(prop);
+}
+
+rp_result rp_props_walls(const rp_record *record, int64_t frame, double over, rp_skin_wall **out,
+                         int *walls)
+{
+    rp_record_info info = {0};
+    *walls = 0;
+    if (record != NULL) {
+        rp_record_get_info(record, &info);
+    }
+    *out = malloc(((size_t)info.colliders + 1) * sizeof **out);
+    if (*out == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the walls of water");
+    }
+    for (int i = 0; i < info.colliders; i++) {
+        const rp_record_collider *c = rp_record_collider_at(record, i);
+        if (!is_plane(&c->surface)) {
+            continue;
+        }
+        rp_skin_wall *wall = &(*out)[(*walls)++];
+        const rp_pose pose = rp_record_pose(record, i, (double)frame);
+        const float *n = c->surface.normal[0];
+        rp_props_place(&pose, c->surface.vertex[0], wall->point);
+        rotate(pose.rotation, (double[3]){n[0], n[1], n[2]}, wall->normal);
+        wall->over = c->look == RP_LOOK_HIDDEN ? 0.0 : over;
+    }
+    return RP_OK;
 }

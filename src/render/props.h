@@ -3,6 +3,13 @@
 
 #include "render/shot.h"
 #include "repose/record.h"
+#include "repose/skin.h"
+
+// Walls of water: half-spaces, where they are at a frame.
+// @param over how far water reaches into those that are seen [m]
+// @param[out] wall released with free(); NULL on failure
+rp_result rp_props_walls(const rp_record *record, int64_t frame, double over, rp_skin_wall **wall,
+                         int *walls);
 
 // A collider that is flat, faces up and stays where it is: it is drawn as ground without end.
 // @return its number, or -1
@@ -11,7 +18,7 @@ int rp_props_ground(const rp_record *record);
 // Everything else that is not hidden, at a frame; in a parallel view without half-spaces. Slopes
 // without end go as far as what there is to see.
 // @param frames for how many frames the shutter is open; 0: it is quick
-// @param[out] prop released with rp_props_free(); NULL on failure
+// @param[out] prop with room for one more, released with rp_props_free(); NULL on failure
 rp_result rp_props_make(const rp_record *record, const rp_camera *camera, int64_t frame,
                         double frames, rp_prop **prop, int *props);
 // Half-spaces other than the ground, as a slice shows them. @return how many

@@ -244,17 +244,24 @@ static rp_result draw_particles(const rp_render *render, int64_t frame, const ch
                                 unsigned char *rgb)
 {
     rp_crowd crowd;
+    rp_pool water;
     rp_prop *prop = NULL;
     int props = 0;
     rp_shot shot = render->shot;
     shot.shutter = render->def.shutter / (render->fps > 0.0 ? render->fps : 24.0);
-    RP_TRY(rp_show_read(render, path, &crowd));
+    RP_TRY(rp_show_read(render, path, &crowd, &water));
     rp_result result = RP_OK;
     if (render->record != NULL) {
         shot.cuts = rp_props_cuts(render->record, &shot.camera, frame, shot.cut);
         result =
             rp_props_make(render->record, &shot.camera, frame, render->def.shutter, &prop, &props);
+    } else if ((prop = calloc(1, sizeof *prop)) == NULL) {
+        result = rp_fail(RP_ERR_MEMORY, "no memory for the water of a picture");
     }
+    if (result == RP_OK && water.count > 0) {
+        result = rp_pool_show(&water, &crowd, render->record, frame, &shot, &prop[props++]);
+    }
+    rp_pool_free(&water);
     if (result == RP_OK) {
         result = rp_shot_take(&shot, &crowd, prop, props, 0.0, rgb);
     }

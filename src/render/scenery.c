@@ -9,7 +9,7 @@ struct rp_scenery {
     RTCDevice device;
     RTCScene solid, glass; // the second is NULL where there is none
     const rp_grains *grains;
-    const rp_prop *prop;
+    const rp_prop *prop, *water; // all, and that of water
     rp_ground ground;
     int *solid_prop, *glass_prop; // prop of a geometry, less the grains' in `solid`
     float linear[256];            // of sRGB bytes
@@ -32,12 +32,26 @@ static void only_from_outside(const struct RTCFilterFunctionNArguments *a)
 // Counts what a ray crosses, in any order, and stops it nowhere.
 typedef struct pane_count {
     struct RTCIntersectContext context; // Embree hands on its address
-    int panes;
+    rp_panes panes;
+    int inside; // of water: how often it was entered, less how often it was left
 } pane_count;
 
 static void count_pane(const struct RTCFilterFunctionNArguments *a)
 {
-    ((pane_count *)a->context)->panes++;
+    pane_count *count = (pane_count *)a->context;
+    count->panes.glass++;
+    a->valid[0] = 0;
+}
+
+static void count_water(const struct RTCFilterFunctionNArguments *a)
+{
+    pane_count *count = (pane_count *)a->context;
+    const struct RTCRay *ray = (const struct RTCRay *)a->ray;
+    const struct RTCHit *hit = (const struct RTCHit *)a->hit;
+    const float slant = ray->dir_x * hit->Ng_x + ray->dir_y * hit->Ng_y + ray->dir_z * hit->Ng_z;
+    count->panes.water++;
+    count->inside += slant < 0.0f ? 1 : -1;
+    count->panes.wet += slant < 0.0f ? -ray->tfar : ray->tfar;
     a->valid[0] = 0;
 }
 
@@ -73,11 +87,12 @@ static void add_prop(rp_scenery *s, const rp_prop *p, RTCScene scene, bool quick
     }
     rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, p->triangle, 0,
                                sizeof *p->triangle, p->triangles);
-    if (!p->glass) {
+    if (p->kind == RP_PROP_SOLID) {
         rtcSetGeometryIntersectFilterFunction(geometry, only_from_outside);
         rtcSetGeometryOccludedFilterFunction(geometry, only_from_outside);
     } else {
-        rtcSetGeometryOccludedFilterFunction(geometry, count_pane);
+        rtcSetGeometryOccludedFilterFunction(geometry,
+                                             p->kind == RP_PROP_WATER ? count_water : count_pane);
     }
     add(scene, geometry, quick);
 }
@@ -95,11 +110,13 @@ static rp_result fill(rp_scenery *s, int props, bool quick)
     add_grains(s, quick);
     for (int i = 0; i < props; i++) {
         const rp_prop *p = &s->prop[i];
-        if (p->glass && s->glass == NULL) {
+        const bool clear = p->kind != RP_PROP_SOLID;
+        if (clear && s->glass == NULL) {
             s->glass = rtcNewScene(s->device);
         }
-        add_prop(s, p, p->glass ? s->glass : s->solid, quick);
-        *(p->glass ? &s->glass_prop[panes++] : &s->solid_prop[solids++]) = i;
+        s->water = p->kind == RP_PROP_WATER ? p : s->water;
+        add_prop(s, p, clear ? s->glass : s->solid, quick);
+        *(clear ? &s->glass_prop[panes++] : &s->solid_prop[solids++]) = i;
     }
     rtcCommitScene(s->solid);
     if (s->glass != NULL) {
@@ -228,9 +245,11 @@ static void meet_prop(const rp_prop *p, const struct RTCRayHit *h, vec from, vec
     n = vec_dot(n, flat) < 0.0f ? vec_scale(-1.0f, n) : n;
     // at a grazing look the smooth normal may point away where the flat one does not
     m->normal = vec_dot(n, to) * vec_dot(flat, to) > 0.0f ? n : flat;
-    m->kind = p->glass ? RP_MEETS_GLASS : RP_MEETS_PROP;
+    m->kind = p->kind == RP_PROP_GLASS   ? RP_MEETS_GLASS
+              : p->kind == RP_PROP_WATER ? RP_MEETS_WATER
+                                         : RP_MEETS_PROP;
     m->at = vec_along(from, m->t, to);
-    if (!p->glass) {
+    if (p->kind == RP_PROP_SOLID) {
         m->at = round_place(p, t, weight, time, m->at);
     }
     m->color = p->color;
@@ -283,13 +302,18 @@ bool rp_scenery_blocks(const rp_scenery *s, vec from, vec to, float time)
     return ray.tfar < 0.0f;
 }
 
-int rp_scenery_panes(const rp_scenery *s, vec from, vec to, float time, float far)
+rp_panes rp_scenery_panes(const rp_scenery *s, vec from, vec to, float time, float far)
 {
-    pane_count count = {.panes = 0};
+    pane_count count = {.inside = 0};
     if (s->glass != NULL) {
         rtcInitIntersectContext(&count.context);
         struct RTCRay ray = ray_of(from, to, time, 0.0f, far);
         rtcOccluded1(s->glass, &count.context, &ray);
+        // it ends in water; where it began there, the surface that it left has been counted
+        count.panes.wet += count.inside > 0 && far < INFINITY ? (float)count.inside * far : 0.0f;
+        count.panes.wet = fmaxf(count.panes.wet, 0.0f);
     }
     return count.panes;
 }
+
+const rp_prop *rp_scenery_water(const rp_scenery *s) { return s->water; }

@@ -23,8 +23,9 @@ typedef struct rp_prop {
     float (*normal)[3];
     uint32_t (*triangle)[3]; // counter-clockwise from outside; not seen from within
     size_t vertices, triangles;
-    bool glass;
-    vec color; // linear
+    enum { RP_PROP_SOLID, RP_PROP_GLASS, RP_PROP_WATER } kind;
+    vec color;  // linear; of water, what is left of white light after `deep`
+    float deep; // [units]
 } rp_prop;
 
 typedef struct rp_ground {
@@ -38,7 +39,14 @@ typedef struct rp_meeting {
     float t;
     vec at, normal; // the normal is that of the surface, whichever side the ray comes from
     vec color;
-    enum { RP_MEETS_NOTHING, RP_MEETS_GRAIN, RP_MEETS_PROP, RP_MEETS_GROUND, RP_MEETS_GLASS } kind;
+    enum {
+        RP_MEETS_NOTHING,
+        RP_MEETS_GRAIN,
+        RP_MEETS_PROP,
+        RP_MEETS_GROUND,
+        RP_MEETS_GLASS,
+        RP_MEETS_WATER
+    } kind;
     float step; // how far off the surface the next ray must begin
 } rp_meeting;
 
@@ -52,9 +60,15 @@ rp_result rp_scenery_open(const rp_grains *grains, const rp_prop *prop, int prop
 void rp_scenery_close(rp_scenery *stage);
 
 // @param time 0 when the shutter opens, 1 when it closes
-// @param glass false: glass is not there
+// @param glass false: glass and water are not there
 rp_meeting rp_scenery_meet(const rp_scenery *stage, vec from, vec to, float time, bool glass);
-// Is there anything but glass on the way?
+// Is there anything but glass and water on the way?
 bool rp_scenery_blocks(const rp_scenery *stage, vec from, vec to, float time);
-// How many surfaces of glass a ray crosses before it has gone `far`.
-int rp_scenery_panes(const rp_scenery *stage, vec from, vec to, float time, float far);
+// What a ray crosses before it has gone `far`.
+typedef struct rp_panes {
+    int glass, water; // surfaces
+    float wet;        // way through water [units]
+} rp_panes;
+rp_panes rp_scenery_panes(const rp_scenery *stage, vec from, vec to, float time, float far);
+// The water on the stage; NULL: there is none.
+const rp_prop *rp_scenery_water(const rp_scenery *stage);

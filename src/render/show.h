@@ -3,6 +3,7 @@
 // crowd, render.c takes the picture.
 #pragma once
 
+#include "render/pool.h"
 #include "render/props.h"
 #include "render/quantity.h"
 #include "render/shot.h"
@@ -33,8 +34,9 @@ void rp_reading_end(rp_reading *r);
 // A batch at most, and their numbers.
 rp_result rp_reading_at(const rp_render *render, rp_reading *r, int64_t first, int64_t count);
 
-// The particles of a frame, with their colours, radii and, for an open shutter, velocities.
-rp_result rp_show_read(const rp_render *render, const char *path, rp_crowd *crowd);
+// The particles of a frame, with their colours, radii and, for an open shutter, velocities; water
+// apart where it is to be a surface.
+rp_result rp_show_read(const rp_render *render, const char *path, rp_crowd *crowd, rp_pool *water);
 
 // The path of a frame; -1 is the last one, and becomes its number.
 rp_result rp_show_find(const rp_render *render, int64_t *frame, char path[RP_SHOW_PATH]);

@@ -16,6 +16,11 @@ static const vec BACKDROP_TOP = {0.24f, 0.32f, 0.44f}; // over its foot
 static const float GLASS_INDEX = 1.5f;
 static const vec GLASS_BODY = {1.5f, 0.85f, 0.95f}; // what it swallows, over the reach of the scene
 static const vec GLASS_TINT = {0.93f, 0.965f, 0.955f}; // of light that crosses one surface
+static const float WATER_INDEX = 1.333f;
+static const float WATER_PASSES =
+    0.96f; // of light that crosses one surface, when it is not followed
+static const float MURK =
+    0.35f; // of what water swallows, how much comes back out of it as its colour
 
 typedef struct light {
     vec sun;                   // where it stands, a unit vector
@@ -31,6 +36,8 @@ typedef struct work {
     const rp_effort *effort;
     light light;
     vec *image;
+    vec water_body; // what water swallows [1/unit]
+    vec water_glow; // what comes out of much of it
     int tiles_across;
 } work;
 
@@ -88,14 +95,24 @@ static vec toward_sun(const light *l, float u, float v)
     return vec_unit(vec_along(vec_along(l->sun, r * cosf(phi), l->sun_a), r * sinf(phi), l->sun_b));
 }
 
-// Of light that goes through glass on its way.
-static vec dimmed(int panes)
+// What water leaves of light.
+static vec through_water(const work *w, float length)
+{
+    return (vec){expf(-w->water_body.x * length), expf(-w->water_body.y * length),
+                 expf(-w->water_body.z * length)};
+}
+
+// Of light that goes through glass and water on its way.
+static vec dimmed(const work *w, rp_panes panes)
 {
     vec c = {1.0f, 1.0f, 1.0f};
-    for (int i = 0; i < panes; i++) {
+    for (int i = 0; i < panes.glass; i++) {
         c = vec_mul(c, GLASS_TINT);
     }
-    return c;
+    for (int i = 0; i < panes.water; i++) {
+        c = vec_scale(WATER_PASSES, c);
+    }
+    return panes.wet > 0.0f ? vec_mul(c, through_water(w, panes.wet)) : c;
 }
 
 // ---- matte things ----
@@ -108,7 +125,7 @@ static vec sunlit(const work *w, const rp_meeting *m, vec from, float time, floa
     if (!(slant > 0.0f) || rp_scenery_blocks(w->stage, from, sun, time)) {
         return (vec){0};
     }
-    const vec dim = dimmed(rp_scenery_panes(w->stage, from, sun, time, INFINITY));
+    const vec dim = dimmed(w, rp_scenery_panes(w->stage, from, sun, time, INFINITY));
     return vec_mul(vec_scale(slant / PI, w->light.sun_color), dim);
 }
 
@@ -149,7 +166,7 @@ static vec shade(const work *w, rp_meeting m, float time, sampler *s)
         vec to = vec_scale(sqrtf(1.0f - u), m.normal);
         to = vec_along(vec_along(to, r * cosf(phi), a), r * sinf(phi), b);
         m = rp_scenery_meet(w->stage, from, to, time, false);
-        through = vec_mul(through, dimmed(rp_scenery_panes(w->stage, from, to, time, m.t)));
+        through = vec_mul(through, dimmed(w, rp_scenery_panes(w->stage, from, to, time, m.t)));
         if (m.kind == RP_MEETS_NOTHING) {
             return vec_add(sum, vec_mul(through, sky(&w->light, to)));
         }
@@ -180,8 +197,13 @@ typedef struct way {
     vec from, to, through;
     int panes;
     bool mirrored; // no longer what is seen straight
-    bool inside;   // of glass
+    bool in_glass, in_water;
 } way;
+
+static float index_of(const way *w)
+{
+    return w->in_glass ? GLASS_INDEX : w->in_water ? WATER_INDEX : 1.0f;
+}
 
 // What is left of light after a way through glass: rims, where it is long, are darker.
 static vec swallowed(float length)
@@ -190,17 +212,19 @@ static vec swallowed(float length)
                  expf(-GLASS_BODY.z * length)};
 }
 
-// A surface of glass splits a way in two; one is followed, the other may be put aside.
+// A clear surface splits a way in two; one is followed, the other may be put aside.
 static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
 {
     float cosine = -vec_dot(on->to, m->normal), cosine_in = 0.0f;
     const bool enters = cosine > 0.0f;
     const vec n = enters ? m->normal : vec_scale(-1.0f, m->normal);
     cosine = fabsf(cosine);
-    const float ratio = enters ? 1.0f / GLASS_INDEX : GLASS_INDEX;
-    const float share = reflected(cosine, ratio, &cosine_in);
     way back = *on, in = *on;
     back.panes = in.panes = on->panes + 1;
+    *(m->kind == RP_MEETS_GLASS ? &in.in_glass : &in.in_water) = enters;
+    // glass in water goes before it: where water begins or ends within glass, nothing bends
+    const float ratio = index_of(on) / index_of(&in);
+    const float share = ratio == 1.0f ? 0.0f : reflected(cosine, ratio, &cosine_in);
     back.to = vec_unit(vec_along(on->to, 2.0f * cosine, n));
     back.from = vec_along(m->at, m->step, n);
     back.mirrored = true;
@@ -208,9 +232,12 @@ static bool split(const rp_meeting *m, way *on, way *aside, sampler *s)
         *on = back;
         return false;
     }
-    in.to = vec_unit(vec_along(vec_scale(ratio, on->to), ratio * cosine - cosine_in, n));
     in.from = vec_along(m->at, -m->step, n);
-    in.inside = enters;
+    if (ratio == 1.0f) {
+        *on = in;
+        return false;
+    }
+    in.to = vec_unit(vec_along(vec_scale(ratio, on->to), ratio * cosine - cosine_in, n));
     if (on->panes < SPLITS) {
         back.through = vec_scale(share, back.through);
         in.through = vec_scale(1.0f - share, in.through);
@@ -263,14 +290,19 @@ static vec follow(const work *w, vec from, vec to, float time, sampler *s)
         for (;;) {
             const rp_meeting m =
                 rp_scenery_meet(w->stage, at.from, at.to, time, at.panes < PANES_DEEP);
-            if (at.inside && m.kind != RP_MEETS_NOTHING) {
+            if (at.in_glass && m.kind != RP_MEETS_NOTHING) {
                 at.through = vec_mul(at.through, swallowed(m.t / w->lens->reach));
+            } else if (at.in_water && m.kind != RP_MEETS_NOTHING) {
+                const vec left = through_water(w, m.t), one = {1.0f, 1.0f, 1.0f};
+                const vec glow = vec_mul(vec_sub(one, left), w->water_glow);
+                sum = vec_add(sum, vec_mul(at.through, glow));
+                at.through = vec_mul(at.through, left);
             }
             if (m.kind == RP_MEETS_NOTHING) {
                 sum = vec_add(sum, vec_mul(at.through, beyond(w, &at)));
                 break;
             }
-            if (m.kind == RP_MEETS_GLASS) {
+            if (m.kind == RP_MEETS_GLASS || m.kind == RP_MEETS_WATER) {
                 way aside;
                 if (split(&m, &at, &aside, s)) {
                     open[ways++] = aside;
@@ -343,11 +375,24 @@ static void tile(void *context, int64_t number, int thread)
     }
 }
 
+static void look_at_water(work *w)
+{
+    const rp_prop *water = rp_scenery_water(w->stage);
+    if (water == NULL) {
+        return;
+    }
+    const vec c = {clampf(water->color.x, 0.01f, 0.99f), clampf(water->color.y, 0.01f, 0.99f),
+                   clampf(water->color.z, 0.01f, 0.99f)};
+    w->water_body = vec_scale(-1.0f / water->deep, (vec){logf(c.x), logf(c.y), logf(c.z)});
+    w->water_glow = vec_scale(MURK, vec_mul(c, w->light.horizon));
+}
+
 void rp_trace(const rp_scenery *stage, const rp_lens *lens, const rp_effort *effort, rp_mood mood,
               vec *image)
 {
     work w = {.stage = stage, .lens = lens, .effort = effort, .image = image};
     w.light = make_light(lens, mood);
+    look_at_water(&w);
     w.tiles_across = (lens->width + TILE - 1) / TILE;
     const int down = (lens->height + TILE - 1) / TILE;
     rp_parallel_for(effort->threads, (int64_t)w.tiles_across * down, 1, tile, &w);
