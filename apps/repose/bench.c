@@ -25,6 +25,10 @@ static const option bench_options[] = {
      .value = "G",
      .help = "... with spline or affine gradients (affine)",
      .words = "spline affine"},
+    {.name = "--transfer",
+     .value = "T",
+     .help = "... that loses per step or per second (apic)",
+     .words = "apic steady"},
     {.name = "--precision",
      .value = "P",
      .help = "... in single or double precision (single)",
@@ -173,7 +177,7 @@ static int plan_one(const args *a, plan *p, int repeats)
 {
     bool wrong = false;
     bench_case c = {.name = "case", .state = BENCH_COLLAPSED, .repeats = repeats};
-    const char *gradient = args_value(a, "--gradient");
+    const char *gradient = args_value(a, "--gradient"), *transfer = args_value(a, "--transfer");
     const char *precision = args_value(a, "--precision"), *state = args_value(a, "--state");
     c.particles = args_number(a, "--particles", 1.0, 1e9, 1e6, &wrong);
     c.order = (int)args_integer(a, "--order", 1, 3, 2, &wrong);
@@ -187,6 +191,10 @@ static int plan_one(const args *a, plan *p, int repeats)
         return say_usage("--gradient: want spline or affine, got %s", gradient);
     }
     c.gradient = gradient != NULL && gradient[0] == 's' ? RP_GRADIENT_SPLINE : RP_GRADIENT_AFFINE;
+    if (transfer != NULL && strcmp(transfer, "apic") != 0 && strcmp(transfer, "steady") != 0) {
+        return say_usage("--transfer: want apic or steady, got %s", transfer);
+    }
+    c.transfer = transfer != NULL && transfer[0] == 's' ? RP_STEADY : RP_APIC;
     if (precision != NULL && strcmp(precision, "single") != 0 && strcmp(precision, "double") != 0) {
         return say_usage("--precision: want single or double, got %s", precision);
     }
@@ -371,9 +379,9 @@ static int bench_main(const args *a)
     plan p = {.count = 0};
     const int repeats = (int)args_integer(a, "--repeat", 1, 1000, 5, &wrong);
     const bool one = args_has(a, "--particles") || args_has(a, "--order") ||
-                     args_has(a, "--gradient") || args_has(a, "--precision") ||
-                     args_has(a, "--state") || args_has(a, "--scene") || args_has(a, "--threads") ||
-                     args_has(a, "--isa");
+                     args_has(a, "--gradient") || args_has(a, "--transfer") ||
+                     args_has(a, "--precision") || args_has(a, "--state") ||
+                     args_has(a, "--scene") || args_has(a, "--threads") || args_has(a, "--isa");
     if (wrong) {
         return EXIT_USAGE;
     }

@@ -66,6 +66,7 @@ static rp_result empty_world(const bench_case *c, double dx, rp_world **world, r
     def.dx = dx;
     def.order = c->order;
     def.gradient = c->gradient;
+    def.transfer = c->transfer;
     def.precision = c->precision;
     def.threads = c->threads;
     def.isa = c->isa;

@@ -26,6 +26,7 @@ typedef struct bench_case {
     double particles; // wanted; a scene has its own
     int order;
     rp_gradient gradient;
+    rp_transfer transfer; // 0: APIC
     rp_precision precision;
     int threads;
     const char *isa, *scene;

@@ -21,7 +21,7 @@ enum {
 // them; one without components is not there.
 enum {
     RP_CH_MOMENTUM, // momentum and mass; after the grid update velocity and mass
-    RP_CH_IMPULSE, // impulse of internal forces apart; after the grid update the change of velocity
+    RP_CH_IMPULSE,  // impulse of internal forces apart; in the end what rp_kernels.keep leaves
     RP_CH_OWN,
 };
 #define RP_FROM_ALL_WITH_MASS "*"

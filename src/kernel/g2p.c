@@ -6,6 +6,13 @@
 //   grad v_p = sum_i v_i (grad w_ip)^T                    affine gradients: C_p      (16), (46)
 //   x_p     += dt sum_i w_ip v_i                                                            (17)
 //
+// FLIP and the steady transfer keep a share s of what a particle has, theory (14) and (14a), both
+//
+//   a_p = s a_p + G(v_i - s v_i before forces),     a = v, and C with G = D^-1 sum w (x_i - x_p)^T
+//
+// of which the nodes have what is in brackets: where it is gathered too, the new velocity gives
+// only what moves, v_p of (17) and grad v_p.
+//
 // The nodes around a page are first copied into a local arena, so that a stencil is a few rows, and
 // the rows of a cell are read once for all particles in a row that are in it. Moments are taken
 // about node 1 of the stencil, from where nodes are whole numbers of cells away, and moved to the
@@ -14,10 +21,28 @@
 #include "kernel/arena.h"
 #include "kernel/tile.h"
 
-// What is gathered of a particle, in quads; the fourth number of VALUE is the mass of the nodes.
-// The second half is only there with spline gradients.
-enum { VALUE, MOMENT, SLOPE = 4, QUADS_AFFINE = 4, QUADS_SPLINE = 8 };
-enum { QUADS_CHANGE = RP_ORDER == 1 ? QUADS_SPLINE : QUADS_AFFINE };
+// What is gathered of a particle, in quads: the value, whose fourth number is the mass of the
+// nodes, and either moments about node 1 or slopes, one an axis. Affine gradients need the first
+// four, what is kept of another field goes into those and the new velocity into the rest; see
+// `places`.
+enum { HALF = 4, QUADS_HALF = 4, QUADS_ALL = 8 };
+
+typedef struct places {
+    int quads;
+    int own_value, own; // of the velocity and affine matrix that particles get
+    int value, slope;   // of the velocity that moves them; its slopes, or moments
+} places;
+
+RP_INLINE places places_of(bool slopes, bool keeps)
+{
+    const int value = slopes ? 3 : 0, first = slopes ? 0 : 1;
+    if (!keeps) {
+        // slopes come after value and moments, and share the value with them
+        return (places){slopes ? QUADS_ALL : QUADS_HALF, 0, 1, 0, slopes ? HALF : 1};
+    }
+    const bool linear = RP_ORDER == 1; // C is the gradient
+    return (places){QUADS_ALL, linear ? 3 : 0, linear ? 0 : 1, HALF + value, HALF + first};
+}
 
 typedef struct local_arena {
     _Alignas(64) real node[(ARENA_NODES + RP_ARENA_OVERHANG) * RP_QUAD];
@@ -60,8 +85,10 @@ static void load_arena(const rp_grid *grid, int channel, const rp_page *page, lo
     }
 }
 
-// Value and moments of one particle, from the rows of its cell.
-RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool slopes, real *out)
+// What is asked for of one particle, from the rows of its cell: value and moments in four quads,
+// and slopes in four more, or, alone, followed by the value.
+RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool moments,
+                      bool slopes, real *out)
 {
     const axis_reals wx = axis_of(s->w[0], l);
     row sum[WIDTH], V, X, Y = row_zero();
@@ -78,11 +105,15 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
 #endif
     row_moments(sum, wx.n, &V, &X);
     const row w = row_spread(s->row_w[quad_at(l)]);
-    const row Vw = row_mul(V, w), Xw = row_mul(X, w), Z = row_mul(Vw, row_places());
-    if (DIM == 3) {
-        row_sums(Vw, Xw, row_mul(Y, w), Z, out);
-    } else {
-        row_sums(Vw, Xw, Z, Z, out);
+    const row Vw = row_mul(V, w);
+    if (moments) {
+        const row Xw = row_mul(X, w), Z = row_mul(Vw, row_places());
+        if (DIM == 3) {
+            row_sums(Vw, Xw, row_mul(Y, w), Z, out);
+        } else {
+            row_sums(Vw, Xw, Z, Z, out);
+        }
+        out += HALF * RP_QUAD;
     }
     if (slopes) {
         const axis_reals dx = axis_of(s->d[0], l);
@@ -90,7 +121,7 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
         UNROLL(4) for (int i = 1; i < WIDTH; i++) { Gx = row_axpy(dx.n[i], sum[i], Gx); }
         const row Gxw = row_mul(Gx, w), Gz = row_mul(V, row_spread(s->row_d[quad_at(l)]));
 #if RP_DIM == 2
-        row_sums(Gxw, Gz, Gz, Gz, out + SLOPE * RP_QUAD);
+        row_sums(Gxw, Gz, Gz, moments ? Gz : Vw, out);
 #else
         const axis_reals dy = axis_of(s->d[1], l);
         row Gy = row_zero();
@@ -103,7 +134,7 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
             }
             Gy = i == 0 ? row_scale(wx.n[i], along) : row_axpy(wx.n[i], along, Gy);
         }
-        row_sums(Gxw, row_mul(Gy, w), Gz, Gz, out + SLOPE * RP_QUAD);
+        row_sums(Gxw, row_mul(Gy, w), Gz, moments ? Gz : Vw, out);
 #endif
     }
 }
@@ -260,29 +291,7 @@ RP_INLINE vec fit(vec moment, vec away, vec value, real per_cell)
     return vfma(away, value, moment) * (SPLINE_INERTIA_INVERSE * per_cell);
 }
 
-// The affine matrix keeps its share like the velocity: the first two terms of theory (14a).
-RP_INLINE void keep_affine(const rp_transfer_job *job, const stencil_tile *s,
-                           const real (*change)[RP_LANES], int l, const real *C,
-                           vec affine[DIM][DIM])
-{
-    const real per_cell = (real)(1.0 / job->grid->layout.h);
-    const vec kept = vset((real)job->kept);
-    UNROLL(3) for (int i = 0; i < DIM; i++)
-    {
-        const vec value = vload(&change[i][l]);
-        UNROLL(3) for (int j = 0; j < DIM; j++)
-        {
-            const vec changed = RP_ORDER == 1
-                                    ? vload(&change[(SLOPE + j) * RP_QUAD + i][l]) * per_cell
-                                    : fit(vload(&change[(MOMENT + j) * RP_QUAD + i][l]),
-                                          vload(&s->away[j][l]), value, per_cell);
-            const vec own_now = vload(C + (i * DIM + j) * RP_LANES + l) + changed;
-            affine[i][j] = vfma(kept, own_now - affine[i][j], affine[i][j]);
-        }
-    }
-}
-
-// And its gradient is another when what is around has moved: the last term.
+// The gradient is another when what is around has moved: the last term of theory (14a).
 RP_INLINE void turn_affine(const real increment[DIM * DIM][RP_LANES], int l, real per_second,
                            vec affine[DIM][DIM])
 {
@@ -308,18 +317,20 @@ RP_INLINE void turn_affine(const real increment[DIM * DIM][RP_LANES], int l, rea
     }
 }
 
-// Lane by lane: in[quad * 4 + number] and, with FLIP, change likewise.
+// Lane by lane: in[quad * 4 + number].
 RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns,
                            const group_lanes *g, const transfer_tile *own, rp_law_tile *tile,
                            const stencil_tile *s, const real (*in)[RP_LANES], bool slopes,
-                           const real (*change)[RP_LANES], extremes *most)
+                           bool keeps, extremes *most)
 {
     _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
     const double h = job->grid->layout.h;
     const real per_cell = (real)(1.0 / h), cells = (real)(job->dt / h), dt = (real)job->dt;
-    const real kept = (real)job->kept;
+    const vec kept = vset((real)job->kept);
     const real volume = (real)(1.0 / (DIM == 3 ? h * h * h : h * h));
     const uint32_t step_hash = hash_of_step(job);
+    const places at = places_of(slopes, keeps);
+    const bool has = rp_transfer_is_affine(job->transfer);
     stored *x = own->x;
     real *velocity = own->v, *C = own->C;
 
@@ -328,42 +339,52 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
         vec affine[DIM][DIM];
         const ivec ids = low_ids(own->id + l);
         for (int i = 0; i < DIM; i++) {
-            const vec vi = vload(&in[VALUE * RP_QUAD + i][l]);
+            const vec vi = vload(&in[at.value * RP_QUAD + i][l]);
+            const vec gathered = vload(&in[at.own_value * RP_QUAD + i][l]);
             const vec step = vi * cells;
             position_move(x + i * RP_LANES + l, step, ids, step_hash, i);
             move = vmax(vabs(step), move);
             vec now = vi;
-            if (change != NULL) {
-                const vec own_now = vload(velocity + i * RP_LANES + l) + vload(&change[i][l]);
-                now = vfma(vset(kept), own_now - vi, vi);
+            if (keeps) {
+                now = vfma(kept, vload(velocity + i * RP_LANES + l), gathered);
             }
             speed2 = vfma(now, now, speed2);
             if (velocity != NULL) {
                 vstore(velocity + i * RP_LANES + l, now);
             }
             for (int j = 0; j < DIM; j++) {
-                const vec fitted = fit(vload(&in[(MOMENT + j) * RP_QUAD + i][l]),
-                                       vload(&s->away[j][l]), vi, per_cell);
-                const vec dvi =
-                    slopes ? vload(&in[(SLOPE + j) * RP_QUAD + i][l]) * per_cell : fitted;
+                const vec slope = vload(&in[(at.slope + j) * RP_QUAD + i][l]);
+                const vec moment = vload(&in[(at.own + j) * RP_QUAD + i][l]);
+                const vec away = vload(&s->away[j][l]);
+                const vec dvi = slopes ? slope * per_cell : fit(slope, away, vi, per_cell);
                 gradient2 = vfma(dvi, dvi, gradient2);
                 vstore(&increment[i * DIM + j][l], dvi * dt);
-                affine[i][j] = RP_ORDER == 1 ? dvi : fitted;
+                if (RP_ORDER == 1) {
+                    affine[i][j] = keeps ? moment * per_cell : dvi;
+                } else {
+                    affine[i][j] = fit(moment, away, gathered, per_cell);
+                }
             }
         }
-        if (C != NULL && job->transfer == RP_STEADY) {
-            keep_affine(job, s, change, l, C, affine);
+        if (C != NULL && keeps && has) {
+            UNROLL(3) for (int i = 0; i < DIM; i++)
+            {
+                UNROLL(3) for (int j = 0; j < DIM; j++)
+                {
+                    affine[i][j] =
+                        vfma(kept, vload(C + (i * DIM + j) * RP_LANES + l), affine[i][j]);
+                }
+            }
             turn_affine(increment, l, (real)(1.0 / job->dt), affine);
         }
         UNROLL(3) for (int i = 0; i < DIM && C != NULL; i++)
         {
             UNROLL(3) for (int j = 0; j < DIM; j++)
             {
-                const bool has = rp_transfer_is_affine(job->transfer);
                 vstore(C + (i * DIM + j) * RP_LANES + l, has ? affine[i][j] : vset(0));
             }
         }
-        vstore(&density[l], vload(&in[VALUE * RP_QUAD + 3][l]) * volume);
+        vstore(&density[l], vload(&in[at.value * RP_QUAD + 3][l]) * volume);
         note_extremes(speed2, gradient2, move, most);
     }
     if (job->law != NULL) {
@@ -399,14 +420,25 @@ static void report(const extremes *most, rp_page_report *out)
 }
 
 // Particles of one cell that follow each other share its rows.
-RP_INLINE void gather_tile(const local_arena *from, const stencil_tile *s, int lanes, bool slopes,
-                           int quads, real *gathered, real (*out)[RP_LANES])
+// @param kept the field of which a share is kept, or NULL
+RP_INLINE void gather_tile(const local_arena *from, const local_arena *kept, const stencil_tile *s,
+                           int lanes, bool slopes, real *gathered, real (*out)[RP_LANES])
 {
+    enum { ALL = QUADS_ALL * RP_QUAD };
+    const int quads = places_of(slopes, kept != NULL).quads;
     for (int l = 0; l < lanes;) {
         const lane_int at = s->at[l];
         const cell_rows cell = cell_load(from->node + at);
+        if (kept == NULL) {
+            do {
+                gather(&cell, s, l, true, slopes, &gathered[l * quads * RP_QUAD]);
+            } while (++l < lanes && s->at[l] == at);
+            continue;
+        }
+        const cell_rows own = cell_load(kept->node + at);
         do {
-            gather(&cell, s, l, slopes, &gathered[l * quads * RP_QUAD]);
+            gather(&own, s, l, RP_ORDER > 1, RP_ORDER == 1, &gathered[l * ALL]);
+            gather(&cell, s, l, !slopes, slopes, &gathered[l * ALL + HALF * RP_QUAD]);
         } while (++l < lanes && s->at[l] == at);
     }
     // lanes past the end gather nothing and stay zero
@@ -417,14 +449,12 @@ RP_INLINE void gather_tile(const local_arena *from, const stencil_tile *s, int l
 
 RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, rp_page_report *out)
 {
-    enum { MOST_QUADS = QUADS_SPLINE };
-    const int quads = slopes ? QUADS_SPLINE : QUADS_AFFINE;
     const rp_page *page = &rp_set_page(job->set)[p];
     const bool keeps = rp_transfer_keeps(job->transfer) && rp_set_has(job->set, RP_COL_VELOCITY);
-    local_arena velocity, changes;
+    local_arena velocity, kept;
     load_arena(job->grid, RP_CH_MOMENTUM, page, &velocity);
     if (keeps) {
-        load_arena(job->grid, RP_CH_IMPULSE, page, &changes);
+        load_arena(job->grid, RP_CH_IMPULSE, page, &kept);
     }
 
     const law_columns columns = law_columns_of(job->set);
@@ -438,9 +468,8 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
     for (rp_local first = 0; first < page->count; first += RP_LANES) {
         const rp_local slot = page->first + first;
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
-        _Alignas(64) real gathered[RP_LANES * MOST_QUADS * RP_QUAD];
-        _Alignas(64) real in[MOST_QUADS * RP_QUAD][RP_LANES];
-        _Alignas(64) real change[QUADS_CHANGE * RP_QUAD][RP_LANES];
+        _Alignas(64) real gathered[RP_LANES * QUADS_ALL * RP_QUAD];
+        _Alignas(64) real in[QUADS_ALL * RP_QUAD][RP_LANES];
         stencil_tile s;
         if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
@@ -450,11 +479,12 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         }
         fetch_next(&own);
         stencil_fill(own.x, slopes, &s);
-        gather_tile(&velocity, &s, lanes, slopes, quads, gathered, in);
         if (keeps) {
-            gather_tile(&changes, &s, lanes, RP_ORDER == 1, QUADS_CHANGE, gathered, change);
+            gather_tile(&velocity, &kept, &s, lanes, slopes, gathered, in);
+        } else {
+            gather_tile(&velocity, NULL, &s, lanes, slopes, gathered, in);
         }
-        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, keeps ? change : NULL, &most);
+        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, keeps, &most);
         transfer_tile_next(&own);
     }
     *out = (rp_page_report){0};

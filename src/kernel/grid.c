@@ -141,19 +141,25 @@ static double velocity_of_node(real *q, real *impulse, const double push[3], rea
 }
 
 // QUAD_GROUP nodes at a go, each heavy or without momentum and mass; false: look at each.
-RP_INLINE bool velocity_of_vector(real *node, row push, real least)
+RP_INLINE bool velocity_of_vector(real *node, real *impulse, row push, real least)
 {
 #ifdef RP_PLAIN
-    (void)node, (void)push, (void)least;
+    (void)node, (void)impulse, (void)push, (void)least;
     return false;
 #else
-    const vec q = vload(node), m = quad_mass(q);
-    const ivec heavy = vlt(vset(least), m), nothing = (ivec)(q == vset(0));
+    const vec q = vload(node), m = quad_mass(q), zero = vset(0);
+    const vec f = impulse != NULL ? vload(impulse) : zero;
+    const ivec heavy = vlt(vset(least), m), nothing = (ivec)(q == zero) & (ivec)(f == zero);
     if (vany(~(heavy | nothing))) {
         return false;
     }
-    const vec v = vselect(heavy, q * (vset(1) / m) + push.v[0], vset(0));
-    vstore(node, quad_with_mass(v, q));
+    const vec inverse = vset(1) / m, before = q * inverse;
+    vec v = before + push.v[0];
+    if (impulse != NULL) {
+        v += f * inverse;
+        vstore(impulse, quad_with_mass(vselect(heavy, before, zero), f));
+    }
+    vstore(node, quad_with_mass(vselect(heavy, v, zero), q));
     return true;
 #endif
 }
@@ -161,7 +167,7 @@ RP_INLINE bool velocity_of_vector(real *node, row push, real least)
 double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double push[3], double least)
 {
     real *node = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
-    real *impulse =
+    real *impulses =
         rp_grid_has(grid, RP_CH_IMPULSE) ? rp_grid_nodes(grid, RP_CH_IMPULSE, page) : NULL;
     const real pushed[RP_QUAD] = {(real)push[0], (real)push[1], DIM == 3 ? (real)push[2] : 0, 0};
     const row push_row = row_repeat(pushed);
@@ -170,11 +176,12 @@ double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double pus
     for (int x = r.lo; x < r.hi; x++) {
         const int first = x * PLANE_NODES + r.first;
         for (int n = first; n < first + r.nodes; n += QUAD_GROUP) {
-            if (impulse == NULL && velocity_of_vector(node + n * RP_QUAD, push_row, (real)least)) {
+            real *impulse = impulses != NULL ? impulses + n * RP_QUAD : NULL;
+            if (velocity_of_vector(node + n * RP_QUAD, impulse, push_row, (real)least)) {
                 continue;
             }
-            for (int k = n; k < n + QUAD_GROUP; k++) {
-                dropped += velocity_of_node(node + k * RP_QUAD,
+            for (int k = 0; k < QUAD_GROUP; k++) {
+                dropped += velocity_of_node(node + (n + k) * RP_QUAD,
                                             impulse != NULL ? impulse + k * RP_QUAD : NULL, push,
                                             (real)least);
             }
@@ -183,7 +190,7 @@ double RP_VARIANT(velocity)(const rp_grid *grid, rp_local page, const double pus
     return dropped;
 }
 
-void RP_VARIANT(change)(const rp_grid *grid, rp_local page)
+void RP_VARIANT(keep)(const rp_grid *grid, rp_local page, double kept)
 {
     const real *now = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     real *before = rp_grid_nodes(grid, RP_CH_IMPULSE, page);
@@ -191,7 +198,7 @@ void RP_VARIANT(change)(const rp_grid *grid, rp_local page)
     for (int x = r.lo; x < r.hi; x++) {
         const int first = (x * PLANE_NODES + r.first) * RP_QUAD;
         for (int i = first; i < first + r.nodes * RP_QUAD; i++) {
-            before[i] = now[i] - before[i];
+            before[i] = now[i] - (real)kept * before[i];
         }
     }
 }

@@ -112,8 +112,8 @@ typedef struct rp_carry {
        the momentum dropped, as absolute components summed over light nodes. */                              \
     X(double, velocity, (const rp_grid *grid, rp_local page, const double push[3], double least),            \
       __VA_ARGS__)                                                                                           \
-    /* RP_CH_IMPULSE: from the velocity before to the change since */                                        \
-    X(void, change, (const rp_grid *grid, rp_local page), __VA_ARGS__)                                       \
+    /* RP_CH_IMPULSE: from the velocity before to the new one less the share of it that particles keep */    \
+    X(void, keep, (const rp_grid *grid, rp_local page, double kept), __VA_ARGS__)                            \
     /* The rest of g2p, apart: move with these velocities [m/s] for dt; and let the laws follow these        \
        gradients [1/s] for dt and see this density [kg/m^3]. Both add what they find to the report. Lanes    \
        past the end of the page are zero, as `gather` leaves them. */                                        \

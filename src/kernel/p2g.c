@@ -15,6 +15,13 @@
 //   P_i = w_i (Z + (i - 1) w_row A_x) + d_i (w_row T_x),     Z = w_row (q + k A_z) + d_row T_z
 //   S_j = w_j       (j - 1) w_row A_y + d_j (w_row T_y)
 //
+// Where a particle keeps what nodes cannot hold, nodes need their velocity before forces: momentum
+// and impulse go to channels of their own. Momentum is an affine field for either kind of gradient
+// then, of A = m C h, and with affine gradients so is the impulse, of the columns T_a D^-1 h^2;
+// with spline gradients it is what is left of the sums above,
+//
+//   P_i = w_i (d_row T_z) + d_i (w_row T_x),     S_j = d_j (w_row T_y)
+//
 // Every page scatters into its own arena; the grid pass adds neighbouring arenas in a fixed order.
 // Particles of one cell that follow each other are summed in registers, and the arena gets the sum.
 #include "kernel/tile.h"
@@ -23,16 +30,14 @@
 typedef struct quad_tile {
     _Alignas(64) real q[RP_LANES][RP_QUAD]; // at node 1 of the stencil: momentum, mass
     real A[DIM][RP_LANES][RP_QUAD];         // its growth a cell along each axis
-    real T[DIM][RP_LANES][RP_QUAD];         // -dt V tau / h; spline gradients only
-    real w[WIDTH][DEEP][RP_LANES];          // products of the outer weights; affine only
+    real T[DIM][RP_LANES][RP_QUAD];         // -dt V tau / h; with spline gradients or apart
+    real f[RP_LANES][RP_QUAD];              // impulse at node 1; affine gradients apart only
+    real w[WIDTH][DEEP][RP_LANES];          // products of the outer weights; for affine fields
 } quad_tile;
-
-// Momentum and the impulse of forces may go to different channels.
-typedef enum part { MOMENTUM = 1, IMPULSE = 2 } part;
 
 RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, const group_lanes *g,
                           const real tau[SYM][RP_LANES], const stencil_tile *s, bool affine,
-                          unsigned parts, quad_tile *out)
+                          bool apart, quad_tile *out)
 {
     const double h = job->grid->layout.h;
     const vec cell = vset((real)h);
@@ -40,9 +45,9 @@ RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, c
     const real *v = in->v, *C = in->C;
     for (int l = 0; l < RP_LANES; l += LANES) {
         const vec zero = vset(0);
-        const vec m = parts & MOMENTUM ? vload(&g->value[RP_GROUP_MASS][l]) : zero;
-        const vec force = parts & IMPULSE ? vload(&g->value[RP_GROUP_VOLUME][l]) * push : zero;
-        vec q[RP_QUAD] = {zero, zero, zero, m};
+        const vec m = vload(&g->value[RP_GROUP_MASS][l]);
+        const vec force = vload(&g->value[RP_GROUP_VOLUME][l]) * push;
+        vec q[RP_QUAD] = {zero, zero, zero, m}, f[RP_QUAD] = {zero, zero, zero, zero};
         UNROLL(3) for (int i = 0; i < DIM; i++) { q[i] = m * vload(v + i * RP_LANES + l); }
         UNROLL(3) for (int j = 0; j < DIM; j++)
         {
@@ -52,20 +57,24 @@ RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, c
             {
                 const vec stress = vload(&tau[sym_index(i, j)][l]);
                 A[i] = C != NULL ? m * cell * vload(C + (i * DIM + j) * RP_LANES + l) : zero;
-                if (affine) {
+                if (affine && !apart) {
                     A[i] = vfma(force, stress, A[i]);
                 } else {
                     T[i] = force * stress;
+                    f[i] = vfma(T[i], away, f[i]);
                 }
                 q[i] = vfma(A[i], away, q[i]);
             }
             quads_store(A, l, out->A[j]);
-            if (!affine) {
+            if (!affine || apart) {
                 quads_store(T, l, out->T[j]);
             }
         }
         quads_store(q, l, out->q);
-        if (affine) {
+        if (affine && apart) {
+            quads_store(f, l, out->f);
+        }
+        if (affine || apart) {
             FOR_CELL
             {
                 const vec w = vload(&s->w[0][i][l]);
@@ -75,16 +84,17 @@ RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, c
     }
 }
 
-// One particle into the rows of its cell.
-RP_INLINE void scatter_affine(const stencil_tile *s, const quad_tile *t, int l, cell_rows *cell)
+// One particle into the rows of its cell: w (q + A k).
+RP_INLINE void scatter_field(const stencil_tile *s, const quad_tile *t,
+                             const real q[RP_LANES][RP_QUAD], const real A[DIM][RP_LANES][RP_QUAD],
+                             int l, cell_rows *cell)
 {
     const int at = quad_at(l);
     const row w = row_spread(s->row_w[at]);
-    const row Z =
-        row_mul(w, row_fma(row_places(), row_repeat(t->A[ROW][at]), row_repeat(t->q[at])));
+    const row Z = row_mul(w, row_fma(row_places(), row_repeat(A[ROW][at]), row_repeat(q[at])));
     row x[WIDTH], y[WIDTH];
-    row_fan(Z, row_mul(w, row_repeat(t->A[0][at])), x);
-    const row step = DIM == 3 ? row_mul(w, row_repeat(t->A[1][at])) : Z;
+    row_fan(Z, row_mul(w, row_repeat(A[0][at])), x);
+    const row step = DIM == 3 ? row_mul(w, row_repeat(A[1][at])) : Z;
     UNROLL(4) for (int i = 0; i < WIDTH; i++)
     {
         y[0] = x[i];
@@ -135,6 +145,34 @@ RP_INLINE void scatter_spline(const stencil_tile *s, const quad_tile *t, int l, 
 #endif
 }
 
+// The impulse alone, with spline gradients.
+RP_INLINE void scatter_impulse(const stencil_tile *s, const quad_tile *t, int l, cell_rows *cell)
+{
+    const int at = quad_at(l);
+    const row w = row_spread(s->row_w[at]), d = row_spread(s->row_d[at]);
+    const axis_reals wx = axis_of(s->w[0], l), dx = axis_of(s->d[0], l);
+    const row Tz = row_mul(d, row_repeat(t->T[ROW][at])), Tx = row_mul(w, row_repeat(t->T[0][at]));
+#if RP_DIM == 2
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
+    {
+        cell->r[i][0] = row_axpy(wx.n[i], Tz, row_axpy(dx.n[i], Tx, cell->r[i][0]));
+    }
+#else
+    const axis_reals wy = axis_of(s->w[1], l), dy = axis_of(s->d[1], l);
+    const row Ty = row_mul(w, row_repeat(t->T[1][at]));
+    row S[WIDTH];
+    UNROLL(4) for (int j = 0; j < WIDTH; j++) { S[j] = row_scale(dy.n[j], Ty); }
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
+    {
+        const row P = row_axpy(wx.n[i], Tz, row_scale(dx.n[i], Tx));
+        UNROLL(4) for (int j = 0; j < WIDTH; j++)
+        {
+            cell->r[i][j] = row_axpy(wy.n[j], P, row_axpy(wx.n[i], S[j], cell->r[i][j]));
+        }
+    }
+#endif
+}
+
 // A run: particles of one cell, one after the other, that are summed before the arena gets them.
 // Runs go on from tile to tile, so that sums do not depend on where tiles are cut.
 typedef struct run {
@@ -144,32 +182,46 @@ typedef struct run {
 
 static const run no_run = {.at = -1};
 
-RP_INLINE void run_end(const run *r, real *arena)
+RP_INLINE void run_end(lane_int at, const cell_rows *sum, real *arena)
 {
-    if (r->at >= 0) {
-        cell_add(arena + r->at, &r->sum);
+    if (at >= 0) {
+        cell_add(arena + at, sum);
     }
 }
 
-RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affine, int lanes,
-                            run *open, real *arena)
+// @param impulse, impulses the sum of the run and the arena where it goes apart
+RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affine, bool apart,
+                            int lanes, run *open, real *arena, cell_rows *impulse, real *impulses)
 {
     run r = *open;
+    cell_rows f = apart ? *impulse : cell_zero();
     for (int l = 0; l < lanes;) {
         if (s->at[l] != r.at) {
-            run_end(&r, arena);
-            r.at = s->at[l];
+            run_end(r.at, &r.sum, arena);
             r.sum = cell_zero();
+            if (apart) {
+                run_end(r.at, &f, impulses);
+                f = cell_zero();
+            }
+            r.at = s->at[l];
         }
         do {
-            if (affine) {
-                scatter_affine(s, t, l, &r.sum);
+            if (affine || apart) {
+                scatter_field(s, t, t->q, t->A, l, &r.sum);
             } else {
                 scatter_spline(s, t, l, &r.sum);
+            }
+            if (affine && apart) {
+                scatter_field(s, t, t->f, t->T, l, &f);
+            } else if (apart) {
+                scatter_impulse(s, t, l, &f);
             }
         } while (++l < lanes && s->at[l] == r.at);
     }
     *open = r;
+    if (apart) {
+        *impulse = f;
+    }
 }
 
 RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
@@ -178,7 +230,8 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
     const bool apart = rp_grid_has(job->grid, RP_CH_IMPULSE);
     real *momentum = clear_arena(job, page, RP_CH_MOMENTUM);
     real *impulse = apart ? clear_arena(job, page, RP_CH_IMPULSE) : NULL;
-    run momentum_run = no_run, impulse_run = no_run;
+    run open = no_run;
+    cell_rows pushes = cell_zero();
 
     const law_columns columns = law_columns_of(job->set);
     group_lanes g;
@@ -206,16 +259,19 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
         }
         fetch_next(&in);
         stencil_fill(in.x, !affine, &s);
-        fill_quads(job, &in, &g, tau, &s, affine, apart ? MOMENTUM : MOMENTUM | IMPULSE, &t);
-        scatter_tile(&s, &t, affine, lanes, &momentum_run, momentum);
         if (apart) {
-            fill_quads(job, &in, &g, tau, &s, affine, IMPULSE, &t);
-            scatter_tile(&s, &t, affine, lanes, &impulse_run, impulse);
+            fill_quads(job, &in, &g, tau, &s, affine, true, &t);
+            scatter_tile(&s, &t, affine, true, lanes, &open, momentum, &pushes, impulse);
+        } else {
+            fill_quads(job, &in, &g, tau, &s, affine, false, &t);
+            scatter_tile(&s, &t, affine, false, lanes, &open, momentum, NULL, NULL);
         }
         transfer_tile_next(&in);
     }
-    run_end(&momentum_run, momentum);
-    run_end(&impulse_run, impulse);
+    run_end(open.at, &open.sum, momentum);
+    if (apart) {
+        run_end(open.at, &pushes, impulse);
+    }
 }
 
 void RP_VARIANT(p2g)(const rp_transfer_job *job, rp_local page)

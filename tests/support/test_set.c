@@ -216,7 +216,7 @@ typedef struct loops {
     test_bed *bed;
     int set, sets;
     const double *push;
-    double least, dropped;
+    double least, kept, dropped;
     rp_page_report report;
 } loops;
 
@@ -241,11 +241,11 @@ static void velocity_page(void *ctx, int64_t page, int thread)
     l->dropped += l->kernels->velocity(&l->bed->grid, (rp_local)page, l->push, l->least);
 }
 
-static void change_page(void *ctx, int64_t page, int thread)
+static void keep_page(void *ctx, int64_t page, int thread)
 {
     (void)thread;
     const loops *l = ctx;
-    l->kernels->change(&l->bed->grid, (rp_local)page);
+    l->kernels->keep(&l->bed->grid, (rp_local)page, l->kept);
 }
 
 static void g2p_page(void *ctx, int64_t page, int thread)
@@ -276,10 +276,10 @@ double test_bed_velocity(test_bed *bed, const double push[3], double least)
     return l.dropped;
 }
 
-void test_bed_change(test_bed *bed)
+void test_bed_keep(test_bed *bed, double kept)
 {
-    loops l = {.kernels = bed->def.kernels, .bed = bed};
-    rp_parallel_for(1, bed->grid.pages, 1, change_page, &l);
+    loops l = {.kernels = bed->def.kernels, .bed = bed, .kept = kept};
+    rp_parallel_for(1, bed->grid.pages, 1, keep_page, &l);
 }
 
 rp_page_report test_bed_g2p(test_bed *bed, int set)

@@ -84,7 +84,7 @@ void test_bed_sort_if_wanted(test_bed *bed);
 void test_bed_p2g(test_bed *bed, int sets);
 // Gives the momentum that was dropped.
 double test_bed_velocity(test_bed *bed, const double push[3], double least);
-void test_bed_change(test_bed *bed);
+void test_bed_keep(test_bed *bed, double kept);
 // Adds to the set's travel as the step does.
 rp_page_report test_bed_g2p(test_bed *bed, int set);
 

@@ -305,7 +305,7 @@ static void contact_page(void *ctx, int64_t page, int thread)
         note_drive(l, (rp_local)page);
     }
     if (rp_grid_has(grid, RP_CH_IMPULSE)) {
-        step->kernels->change(grid, (rp_local)page);
+        step->kernels->keep(grid, (rp_local)page, rp_kept_share(step));
     }
 }
 

@@ -424,7 +424,7 @@ static void contact_page(void *context, int64_t p, int thread)
     const loops *l = context;
     rp_touches_apply(&l->w->touches, l->step->grid, (rp_local)p, l->step->dt);
     if (rp_grid_has(l->step->grid, RP_CH_IMPULSE)) {
-        l->step->kernels->change(l->step->grid, (rp_local)p);
+        l->step->kernels->keep(l->step->grid, (rp_local)p, rp_kept_share(l->step));
     }
 }
 

@@ -526,7 +526,7 @@ static void contact_block(void *context, int64_t block, int thread)
     }
     for (int i = 0; i < 2; i++) {
         if (page[i] >= 0 && rp_grid_has(grid, RP_CH_IMPULSE)) {
-            step->kernels->change(grid, page[i]);
+            step->kernels->keep(grid, page[i], rp_kept_share(step));
         }
     }
     if (at.water >= 0 && l->porous[at.water]) {
