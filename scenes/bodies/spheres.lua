@@ -15,7 +15,7 @@ local rubber = material.elastic { density = 1000, young = 1e5, poisson = 0.3 }
 local function ball(name, center, velocity)
     particles {
         material = rubber, body = name, shape = sphere { center = center, radius = 1 },
-        velocity = velocity, sampling = "lattice", jitter = 0,
+        velocity = velocity, sampling = "lattice", jitter = 0, spacing = dx / 3,
     }
 end
 

@@ -524,6 +524,16 @@ static double normal_of_sheet(const scene *s, const guest *b, const guest *d, co
 static const double FLAT = 0.03;
 static bool is_flat(const rp_face *face) { return face->known && face->rough < FLAT; }
 
+// Sides of balls and barrels: what is left over of a plane is how much they bend. Edges and corners
+// leave more, and two that are round face each other where they touch.
+static bool are_round(const rp_face *one, const rp_face *other)
+{
+    static const double ROUND = 0.15; // [cells]
+    static const double AGREE = 0.3;
+    return one->known && other->known && one->rough < ROUND && other->rough < ROUND &&
+           dot(one->normal, other->normal) < -AGREE;
+}
+
 // Bodies of which one shows a flat face at least: that is right about the normal, and a corner is
 // wrong. Of two that agree the flatter one counts more. If they do not, each shows a face that has
 // nothing to do with the other: what separates bodies does so with the widest gap.
@@ -534,9 +544,10 @@ static double normal_of_faces(const guest *b, const guest *d, double normal[3])
     static const double FINEST = 0.01; // [cells]: what is flatter is flat
     const rp_face *face[2] = {&b->face, &d->face};
     double way[2][3], sum[3], length2 = 0.0, share[2];
+    const bool round = !is_flat(face[0]) && !is_flat(face[1]);
     for (int i = 0; i < 2; i++) {
         const double spread = face[i]->rough * face[i]->rough + FINEST * FINEST;
-        share[i] = is_flat(face[i]) ? 1.0 / spread : 0.0;
+        share[i] = round || is_flat(face[i]) ? 1.0 / spread : 0.0;
         for (int a = 0; a < 3; a++) {
             way[i][a] = (i == 0 ? 1.0 : -1.0) * face[i]->normal[a];
         }
@@ -602,8 +613,9 @@ static bool meet_pair(const scene *s, rp_node_pair *p, guest *b, guest *d, const
     default:
         face_of(s, b, node);
         face_of(s, d, node);
-        gap = is_flat(&b->face) || is_flat(&d->face) ? normal_of_faces(b, d, p->normal)
-                                                     : normal_of_sheet(s, b, d, node, p->normal);
+        gap = is_flat(&b->face) || is_flat(&d->face) || are_round(&b->face, &d->face)
+                  ? normal_of_faces(b, d, p->normal)
+                  : normal_of_sheet(s, b, d, node, p->normal);
         break;
     }
     p->speed = rule->gap && gap > 0.0 ? gap * s->l->h / s->m->dt : 0.0;

@@ -7,6 +7,7 @@
 #include "sim/world.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 rp_particles_def rp_default_particles_def(void)
@@ -266,6 +267,7 @@ typedef struct filling {
     rp_local count, room; // so far; in the inbox
     rp_local carved;      // lie inside a collider
     bool solid;           // keeps its shape, and particles know how deep they are
+    rp_shape **piece;     // [pieces] of a solid that is cut
     double gravity[3];
 } filling;
 
@@ -273,8 +275,7 @@ typedef struct filling {
 static bool is_inside_collider(const rp_world *world, const double x[3])
 {
     for (int i = 0; i < world->colliders; i++) {
-        if (!world->collider[i].permeable &&
-            rp_collider_distance(&world->collider[i], x) < 0.0) {
+        if (!world->collider[i].permeable && rp_collider_distance(&world->collider[i], x) < 0.0) {
             return true;
         }
     }
@@ -326,9 +327,11 @@ static rp_result fill_place(void *context, const double x[3])
         rp_prestress_at(f->world, f->def, f->gravity, x, strain);
         birth.strain = strain;
     }
-    // what flows makes surfaces of its own, and so does a cut
+    // what flows makes surfaces of its own; of what is cut each side of a cut is one
     if (f->solid) {
-        birth.depth = fmax(0.0, -rp_shape_distance(f->def->shape, x, NULL));
+        const rp_shape *own =
+            f->piece != NULL ? f->piece[rp_cut_piece(f->def->cut, x)] : f->def->shape;
+        birth.depth = fmax(0.0, -rp_shape_distance(own, x, NULL));
     }
     rp_world_put_birth(f->world, f->species, f->count++, &birth);
     return RP_OK;
@@ -377,6 +380,32 @@ static rp_result divide(rp_world *world, const rp_species *species, const rp_par
     return RP_OK;
 }
 
+static void drop_pieces(filling *f)
+{
+    for (int i = 0; f->piece != NULL && i < rp_cut_pieces(f->def->cut); i++) {
+        rp_shape_release(f->piece[i]);
+    }
+    free(f->piece);
+    f->piece = NULL;
+}
+
+static rp_result find_pieces(filling *f)
+{
+    const int pieces = f->def->cut != NULL ? rp_cut_pieces(f->def->cut) : 0;
+    rp_result result = RP_OK;
+    if (!f->solid || pieces == 0) {
+        return RP_OK;
+    }
+    f->piece = calloc((size_t)pieces, sizeof(rp_shape *));
+    if (f->piece == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the shapes of %d pieces", pieces);
+    }
+    for (int i = 0; i < pieces && result == RP_OK; i++) {
+        result = rp_cut_shape(f->def->cut, i, &f->piece[i]);
+    }
+    return result;
+}
+
 static rp_result fill_places(filling *f)
 {
     rp_world *world = f->world;
@@ -422,12 +451,14 @@ rp_result rp_world_add_particles(rp_world *world, const rp_particles_def *def, i
     RP_TRY(check_bounds(world, def->shape));
     RP_TRY(rp_world_move_colliders(world, 0.0));
     f.species = rp_world_species_of(world, def->material);
-    f.solid = world->material[def->material.index].kind == RP_ELASTIC && def->cut == NULL &&
+    f.solid = world->material[def->material.index].kind == RP_ELASTIC && !world->def.plan &&
               rp_set_has(f.species->set, RP_COL_DEPTH);
     // a velocity function may fail half way: nothing of it stays
     const double speed = world->newborn_speed, gradient = world->newborn_gradient;
     const int64_t clamped = world->stats.clamped;
-    const rp_result result = fill_places(&f);
+    const rp_result found = find_pieces(&f);
+    const rp_result result = found == RP_OK ? fill_places(&f) : found;
+    drop_pieces(&f);
     if (result != RP_OK) {
         rp_plan_drop(world);
         world->stats.clamped = clamped;
