@@ -1,4 +1,4 @@
-// The server behind the page. Two threads: one serves sockets (libwebsockets) and touches no file;
+// The server behind the page. Two threads: one serves sockets and touches no file;
 // the other reads files, asks the host about its run, and never waits for a socket.
 //
 //     page ──message──▶ sockets ──task──▶ files ──parcel──▶ sockets ──▶ page

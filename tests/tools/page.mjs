@@ -579,6 +579,7 @@ collider { shape = box { min = {-0.2, 0.4}, max = {0.15, 0.5} } }
 collider { shape = half_space { point = {0, 0}, normal = {0, 1} } }\n`,
       poured: `scene { dx = 0.02, fps = 24, frames = 30 }
 emitter { material = material.sand {}, shape = cylinder { base = {0, 0.58, 0}, radius = 0.05, height = 0.04 }, velocity = {0, -0.5, 0} }
+particles { material = material.sand {}, shape = box { min = {0.16, 0, -0.04}, max = {0.24, 0.08, 0.04} } }
 collider { name = "table", shape = cylinder { base = {0, 0.1, 0}, radius = 0.12, height = 0.08 } }\n` + floor,
       upright: `scene { up = "z", dx = 0.04, fps = 24, frames = 18 }
 particles { material = material.sand {}, shape = cylinder { base = {1, 2, 0.3}, radius = 0.2, height = 0.3 } }
@@ -600,7 +601,7 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 0, 1} } }\n`,
           await settle(page);
           await shot(page, `view-${name}-${width}-${key === "Home" ? "first" : "last"}`);
           const p = await places(page), said = `${about}, ${key}: ${JSON.stringify(p)}`;
-          if (name === "poured" && key === "Home" && p.count === 0) continue;
+          assert.ok(p.count > 0, said);
           // a few in a thousand may be stray
           assert.ok(p.free >= 0.997 * p.count && p.inside >= 0.99 * p.count, said);
           assert.ok(p.right - p.picture[0] < 60 || p.bottom - p.picture[1] < 60, `the picture takes what room there is: ${said}`);
