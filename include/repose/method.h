@@ -34,6 +34,7 @@ extern "C" {
     X(PRESTRESS, "particles.prestress", "particles that start with their weight")                  \
     X(COLLIDERS, "collider", "solid things, at rest")                                              \
     X(MOTION, "collider.motion", "solid things that move")                                         \
+    X(DEFORMING, "mesh_sequence", "solid things that deform")                                      \
     X(RIGID, "rigid", "solid things that are moved by what they run into")                         \
     X(EMITTERS, "emitter", "particles that are poured")                                            \
     X(SINKS, "sink", "particles that vanish")                                                      \

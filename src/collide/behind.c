@@ -69,43 +69,74 @@ typedef struct look {
     int dim;
 } look;
 
-static bool is_behind(double phi, const double n[3], double h)
+static bool is_deep(double phi, const double n[3], double h)
 {
     const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
     return phi < -(RP_BEHIND_CUT * most + 1e-9) * h;
 }
 
+// What is known of a place among colliders.
+typedef struct place {
+    bool behind, slit;
+    double out[3]; // of all that it is behind of
+    int sides;     // of slits that it may lie in
+    double phi[8], side[8][3];
+} place;
+
+// Colliders one after the other: a place is behind those that it is deep in, and between two that
+// leave no room for sand between them.
+static void add_side(place *p, double phi, const double n[3], double h)
+{
+    bool behind = is_deep(phi, n, h);
+    if (phi < RP_BEHIND_ROOM * h && p->sides < 8) {
+        for (int i = 0; i < p->sides; i++) {
+            const double *other = p->side[i];
+            const double turned = n[0] * other[0] + n[1] * other[1] + n[2] * other[2];
+            p->slit =
+                p->slit || (turned < RP_BEHIND_OPPOSED && phi + p->phi[i] < RP_BEHIND_ROOM * h);
+        }
+        p->phi[p->sides] = phi;
+        memcpy(p->side[p->sides++], n, 3 * sizeof *n);
+    }
+    p->behind = p->behind || p->slit || behind;
+    for (int a = 0; a < 3 && behind; a++) {
+        p->out[a] += n[a];
+    }
+}
+
 static bool is_free(const look *k, const double x[3], const int way[3], int steps)
 {
     double at[3], n[3];
+    place p = {.behind = false};
     for (int a = 0; a < 3; a++) {
         at[a] = x[a] + k->h * steps * way[a];
     }
-    for (int i = 0; i < k->count; i++) {
+    for (int i = 0; i < k->count && !p.behind; i++) {
         const double phi = rp_collider_look(&k->collider[k->list[i]], at, n);
-        if (is_behind(phi, n, k->h)) {
-            return false;
-        }
+        add_side(&p, phi, n, k->h);
     }
-    return true;
+    return !p.behind;
 }
 
 // The lines of a node that lead out to two free ones, docs/theory.md (W1).
-static void find_lines(const look *k, const double x[3], const double out[3], rp_behind_node *node)
+// @param back also those that do not
+static void find_lines(const look *k, const double x[3], const double out[3], bool back,
+                       rp_behind_node *node)
 {
+    const int farthest = back ? 1 : RP_LINE_FARTHEST;
     node->lines = 0;
     for (int e = 0; e < 27; e++) {
         const int way[3] = {e / 9 - 1, e / 3 % 3 - 1, e % 3 - 1};
         const int axes = abs(way[0]) + abs(way[1]) + abs(way[2]);
         const double along = way[0] * out[0] + way[1] * out[1] + way[2] * out[2];
         int steps = 1;
-        if ((k->dim == 2 && way[2] != 0) || along <= 0.0) {
+        if ((k->dim == 2 && way[2] != 0) || axes == 0 || (along <= 0.0 && !back)) {
             continue;
         }
-        while (steps <= RP_LINE_FARTHEST && !is_free(k, x, way, steps)) {
+        while (steps <= farthest && !is_free(k, x, way, steps)) {
             steps++;
         }
-        if (steps > RP_LINE_FARTHEST || !is_free(k, x, way, steps + 1)) {
+        if (steps > farthest || !is_free(k, x, way, steps + 1)) {
             continue;
         }
         const float cost = (float)(steps * (0.4 + 0.6 * axes) - 0.5 * along);
@@ -135,7 +166,10 @@ void rp_behind_look(const rp_behind *b, const rp_collider *collider, const rp_la
                     .dim = layout->dim};
     double x[3];
     rp_layout_node(layout, at, node->node, x);
-    find_lines(&k, x, node->out, node);
+    find_lines(&k, x, node->out, false, node);
+    if (node->lines == 0) { // in a slit, or where the way out leads into the next wall
+        find_lines(&k, x, node->out, true, node);
+    }
 }
 
 // What a place is to all colliders near a block: nodes behind them, and where particles touch them.
@@ -154,7 +188,7 @@ static rp_result add_nodes(rp_behind *b, const look *k, const rp_grid *grid, con
     }
     for (int n = 0; n < l->nodes; n++) {
         rp_behind_node node = {.node = (int16_t)n, .lines = -1};
-        bool behind = false;
+        place at = {.behind = false};
         double x[3], middle[3], normal[3];
         rp_layout_node(l, block, n, x);
         for (int a = 0; a < 3; a++) {
@@ -163,18 +197,15 @@ static rp_result add_nodes(rp_behind *b, const look *k, const rp_grid *grid, con
         for (int i = 0; i < k->count; i++) {
             const rp_collider *c = &k->collider[k->list[i]];
             const double phi = rp_collider_look(c, x, normal);
-            if (is_behind(phi, normal, l->h)) {
-                behind = true;
-                for (int a = 0; a < 3; a++) {
-                    node.out[a] += normal[a];
-                }
-            }
+            add_side(&at, phi, normal, l->h);
             if (phi < most + to_cell && phi > least - to_cell) {
                 const double there = rp_collider_look(c, middle, normal);
                 wake[i].cell[n / 64] |= (uint64_t)(there < most && there > least) << n % 64;
             }
         }
-        if (behind) {
+        if (at.behind) {
+            memcpy(node.out, at.out, sizeof node.out);
+            node.slit = at.slit;
             ((rp_behind_node *)b->node.data)[b->nodes++] = node;
         }
     }

@@ -7,9 +7,11 @@
 
 #include "collide/collider.h"
 
-#define RP_BEHIND_CUT  0.5  // nodes less deep than this are free [cells along their axis]
-#define RP_BEHIND_WAKE 0.15 // beyond half a particle's width a surface feels it [cells]
-#define RP_BEHIND_DEEP 1.5  // particles deeper than this are lost to a wall [cells]
+#define RP_BEHIND_CUT     0.5 // nodes less deep than this are free [cells along their axis]
+#define RP_BEHIND_ROOM    0.75 // sand does not go between two walls that are nearer than this [cells]
+#define RP_BEHIND_OPPOSED (-0.5) // cosine of the ways out of two walls with a slit between them
+#define RP_BEHIND_WAKE    0.15   // beyond half a particle's width a surface feels it [cells]
+#define RP_BEHIND_DEEP    1.5    // particles deeper than this are lost to a wall [cells]
 
 enum {
     RP_LINES_MOST = 8,    // that a node remembers
@@ -19,7 +21,8 @@ enum {
 // A node behind a wall and the ways out to two free nodes, the cheapest first.
 typedef struct rp_behind_node {
     int16_t node;  // in its block
-    int16_t lines; // -1: nobody has asked yet
+    int8_t lines;  // -1: nobody has asked yet
+    bool slit;     // between two that leave no room
     double out[3]; // of all that it is behind of
     struct {
         int8_t way[3], k; // the free ones are k and k + 1 ways away

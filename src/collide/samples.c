@@ -8,11 +8,18 @@
 #include <string.h>
 
 static const double HIDDEN = 0.5; // a sample so deep in another collider is none [cells]
-static const double SHARE = 0.6;  // of a master's mass that its slaves may take away
-static const double LIGHT = 0.01; // of the heaviest node around a sample: lighter ones count less
-static const double HELD = 0.5;   // of its splines that must have mass for a sample to be one
+// So near to a collider that goes another way a sample leaves that way to it, and so near it begins
+// to [cells]; and how soft it is along that way in the middle of both.
+static const double CLOSE = 0.5, AROUND = 1.5, SOFT = 0.1;
+static const double OPPOSED = -0.5; // cosine of two ways out with no room for sand between
+static const double SAME = 1e-6;    // of two velocities, what they may differ by
+static const double SHARE = 0.6;    // of a master's mass that its slaves may take away
+static const double CALM = 1.5;     // of a slave's motion may come back to it, 2 grows
+static const double LIGHT = 0.01;   // of the heaviest node around a sample: lighter ones count less
+static const double HELD = 0.5;     // of its splines that must have mass for a sample to be one
 static const double ENOUGH = 3e-4, ENOUGH_OF_ONE = 0.005;
-static const double FLAT = 1e-6; // [cells]
+static const double NOTHING = 1e-6; // [cells] in a step
+static const double FLAT = 1e-6;    // [cells]
 enum { FINE = 2, COARSE_PLACE = FINE * FINE * FINE, STENCIL_MOST = 64 };
 
 // ---- what is kept ----
@@ -49,8 +56,10 @@ typedef struct node_hot {
 typedef struct node_rest {
     int64_t node; // among all pages'
     double mass, folded, load;
+    double grip, net; // of slaves, for calm_slaves()
     double before[3], given[3];
     int32_t slave;    // -1: it is none
+    int held;         // by this collider; -1: it is not
     int32_t seen, at; // the sample that last used it, and where in its row
 } node_rest;
 
@@ -63,8 +72,11 @@ typedef struct sample {
     int32_t face, first, count; // of its row
     int32_t collider;
     double x[3], normal[3], velocity[3], impulse[3];
-    double mass; // what an impulse has to move there
-    int idle;    // sweeps that pass it by
+    double mass;      // what an impulse has to move there
+    int idle;         // sweeps that pass it by
+    int ways;         // that it leaves to colliders that go there
+    double way[2][3]; // of length 1, across each other
+    double kept[2];   // of its impulse along them
 } sample;
 
 typedef struct term {
@@ -84,7 +96,7 @@ typedef struct solve {
     bool *loaded; // [page]: `at` and `near` are there
     const rp_node_page *page;
     int32_t nodes, slaves, samples, terms, woken, awake;
-    bool folded; // slaves are known
+    double wanted, mass; // of all samples: what each alone would do, mass times velocity squared
 } solve;
 
 void rp_samples_free(rp_samples *s, const rp_allocator *a)
@@ -218,7 +230,7 @@ static rp_result enter(solve *s, int64_t node, int32_t *number)
     *number = s->at[node] = s->nodes++;
     node_rest *r = &rest(s)[*number];
     node_hot *h = &hot(s)[*number];
-    *r = (node_rest){.node = node, .mass = mass_at(s, node), .slave = -1, .seen = -1};
+    *r = (node_rest){.node = node, .mass = mass_at(s, node), .slave = -1, .held = -1, .seen = -1};
     r->folded = r->mass;
     *h = (node_hot){.u = {0.0}};
     for (int a = 0; a < l->dim; a++) {
@@ -230,6 +242,44 @@ static rp_result enter(solve *s, int64_t node, int32_t *number)
 }
 
 // ---- nodes behind walls ----
+
+// Of two colliders that go different ways the faster one pushes, and the first of two as fast.
+static bool gives_way(const double own[3], int number, const double other[3], int others)
+{
+    const double fast = dot(own, own), faster = dot(other, other), by = SAME * (fast + faster);
+    return faster > fast + by || (faster > fast - by && others < number);
+}
+
+static void velocity_at(const solve *s, int collider, const double x[3], double out[3])
+{
+    memset(out, 0, 3 * sizeof *out);
+    if (s->collider[collider].moves) {
+        rp_collider_velocity(&s->collider[collider], x, s->dt, out);
+    }
+}
+
+static void place_of(const solve *s, int64_t node, double x[3])
+{
+    const int32_t nodes = s->grid->layout.nodes;
+    rp_layout_node(&s->grid->layout, s->page[node / nodes].block, (int)(node % nodes), x);
+}
+
+// A node that is buried goes along with what it is buried in.
+static void hold(const solve *s, node_rest *r)
+{
+    double x[3], n[3], fastest[3] = {0};
+    place_of(s, r->node, x);
+    for (int c = 0; c < s->colliders; c++) {
+        double velocity[3];
+        if (rp_collider_look(&s->collider[c], x, n) < RP_BEHIND_ROOM * s->grid->layout.h) {
+            velocity_at(s, c, x, velocity);
+            if (r->held < 0 || gives_way(fastest, r->held, velocity, c)) {
+                r->held = c;
+                memcpy(fastest, velocity, sizeof fastest);
+            }
+        }
+    }
+}
 
 // Make a node behind walls a slave of the two free ones in line that cost least, docs/theory.md
 // (W1), if there are any.
@@ -251,6 +301,9 @@ static rp_result enslave(solve *s, rp_behind_node *behind, int32_t number)
     double best_k = 0.0;
     for (int i = 0; i < behind->lines && behind->line[i].cost < least; i++) {
         const int k = behind->line[i].k;
+        if (behind->slit && k > 1) {
+            continue; // what is far outside says nothing of a slit
+        }
         int32_t in[2][3];
         int64_t master[2];
         double m[2] = {0};
@@ -259,7 +312,9 @@ static rp_result enslave(solve *s, rp_behind_node *behind, int32_t number)
                 in[j][a] = at[a] + (k + j) * behind->line[i].way[a];
             }
             master[j] = node_from(s, page, in[j]);
-            m[j] = master[j] < 0 ? 0.0 : mass_at(s, master[j]);
+            // where walls meet rounding may call a node free here and behind there
+            const bool usable = master[j] >= 0 && behind_node(s, master[j]) == NULL;
+            m[j] = usable ? mass_at(s, master[j]) : 0.0;
         }
         if (!(m[0] > mass) || !(m[1] > 0.0)) {
             continue;
@@ -275,6 +330,9 @@ static rp_result enslave(solve *s, rp_behind_node *behind, int32_t number)
         }
     }
     if (!(least < INFINITY)) {
+        if (mass > 0.0 && (behind->slit || behind->lines == 0)) {
+            hold(s, &rest(s)[number]);
+        }
         return RP_OK;
     }
     slave q = {.node = number, .k = best_k};
@@ -293,6 +351,31 @@ static void spare_masters(const solve *s, int32_t from)
         slave *q = &slaves(s)[i];
         const double load = rest(s)[q->b].load, most = SHARE * rest(s)[q->b].mass;
         q->k *= load > most ? most / load : 1.0;
+    }
+}
+
+// What a slave makes its masters do must not come back to it larger than it was, docs/theory.md
+// (W2a): far slaves of light masters are extrapolated less.
+static void calm_slaves(const solve *s)
+{
+    node_rest *r = rest(s);
+    for (int32_t i = 0; i < s->nodes; i++) {
+        r[i].grip = 0.0;
+        r[i].net = r[i].mass;
+    }
+    for (int32_t i = 0; i < s->slaves; i++) {
+        const slave *q = &slaves(s)[i];
+        const double mass = r[q->node].mass;
+        r[q->a].grip += (1.0 + q->k) * mass;
+        r[q->a].net += (1.0 + q->k) * mass;
+        r[q->b].grip += q->k * mass;
+        r[q->b].net -= q->k * mass;
+    }
+    for (int32_t i = 0; i < s->slaves; i++) {
+        slave *q = &slaves(s)[i];
+        const double back =
+            (1.0 + q->k) * r[q->a].grip / r[q->a].net + q->k * r[q->b].grip / r[q->b].net;
+        q->k *= back > CALM ? CALM / back : 1.0;
     }
 }
 
@@ -319,6 +402,9 @@ static rp_result find_slaves(solve *s)
         rest(s)[q->b].load += q->k * rest(s)[q->node].mass;
     }
     spare_masters(s, 0);
+    for (int i = 0; i < 3; i++) {
+        calm_slaves(s);
+    }
     return RP_OK;
 }
 
@@ -345,7 +431,7 @@ static void fold(const solve *s)
         r[q->node].folded = 0.0;
     }
     for (int32_t i = 0; i < s->nodes; i++) {
-        for (int a = 0; a < 3 && r[i].slave < 0 && r[i].folded > 0.0; a++) {
+        for (int a = 0; a < 3 && r[i].slave < 0 && r[i].held < 0 && r[i].folded > 0.0; a++) {
             h[i].u[a] = r[i].before[a] + r[i].given[a] / r[i].folded;
         }
     }
@@ -353,7 +439,7 @@ static void fold(const solve *s)
 
 // ---- cells of surfaces ----
 
-enum { AXIS_BITS = 18 };
+enum { AXIS_BITS = 18, FARTHEST = (1 << (AXIS_BITS - 1)) - 64 };
 static uint64_t cell_key(int collider, const int64_t at[3])
 {
     uint64_t key = (uint64_t)collider;
@@ -371,31 +457,6 @@ static void key_cell(uint64_t key, int *collider, int64_t at[3])
         key >>= AXIS_BITS;
     }
     *collider = (int)key;
-}
-
-// Is there room for all colliders and cells in keys?
-static rp_result check_keys(const solve *s)
-{
-    const rp_layout *l = &s->grid->layout;
-    const int most = 1 << (64 - 3 * AXIS_BITS), far = (1 << (AXIS_BITS - 1)) - 64;
-    if (s->colliders >= most) {
-        return rp_fail(RP_ERR_UNSUPPORTED,
-                       "explicit.contact_at: want fewer than %d colliders with \"surface\", got %d",
-                       most, s->colliders);
-    }
-    for (rp_local p = 0; p < s->grid->pages; p++) {
-        for (int a = 0; a < l->dim; a++) {
-            const int64_t at = (int64_t)s->page[p].block[a] * l->cells[a];
-            if (at < -far || at > far) {
-                return rp_fail(
-                    RP_ERR_UNSUPPORTED,
-                    "explicit.contact_at: want particles within %d dx of the origin with "
-                    "\"surface\", got one at %lld dx",
-                    far, (long long)at);
-            }
-        }
-    }
-    return RP_OK;
 }
 
 typedef struct cell_slot {
@@ -450,14 +511,14 @@ static void to_own(const rp_collider *c, const double x[3], double out[3])
     }
 }
 
-// A sample that lies in other colliders by a little is moved to their surface.
-// @param moving look at those that move, or at those that do not. @return false: it is none
-static bool clear_of_others(const solve *s, int own, bool moving, double x[3], bool *moved)
+// A sample that lies by a little in others that stand still is moved to their surface.
+// @return false: it is none
+static bool clear_of_others(const solve *s, int own, double x[3], bool *moved)
 {
     for (int c = 0; c < s->colliders; c++) {
         const rp_collider *other = &s->collider[c];
         double n[3];
-        if (c == own || other->moves != moving) {
+        if (c == own || other->moves) {
             continue;
         }
         const double deep = rp_collider_look(other, x, n);
@@ -499,8 +560,7 @@ static bool is_plain(const solve *s, int collider, const double x[3], const doub
         memcpy(at, x, sizeof at);
         at[i / 2] += (i % 2 == 0 ? h : -h) * (1.0 - fabs(n[i / 2]));
         if (fabs(rp_shape_distance(c->shape, at, normal)) > FLAT * h ||
-            dot(normal, n) < 1.0 - FLAT || !clear_of_others(s, collider, false, at, &moved) ||
-            moved) {
+            dot(normal, n) < 1.0 - FLAT || !clear_of_others(s, collider, at, &moved) || moved) {
             return false;
         }
     }
@@ -511,7 +571,7 @@ static rp_result add_face(const solve *s, int collider, double x[3], const doubl
 {
     rp_samples *k = s->keep;
     bool moved;
-    if (!s->collider[collider].moves && !clear_of_others(s, collider, false, x, &moved)) {
+    if (!s->collider[collider].moves && !clear_of_others(s, collider, x, &moved)) {
         return RP_OK;
     }
     RP_TRY(make_room(s, &k->face, k->faces, 1, sizeof(face)));
@@ -619,6 +679,14 @@ static rp_result wake_cell(solve *s, int collider, const double x[3])
     to_own(c, x, own);
     for (int a = 0; a < s->grid->layout.dim; a++) {
         at[a] = (int64_t)floor(own[a] / s->grid->layout.h + 0.5);
+    }
+    for (int a = 0; a < 3; a++) {
+        if (at[a] < -FARTHEST || at[a] > FARTHEST) {
+            return rp_fail(RP_ERR_UNSUPPORTED,
+                           "explicit.contact_at: want particles within %d dx of the origin of "
+                           "collider '%s' with \"surface\", got one at %lld dx",
+                           FARTHEST, c->name, (long long)at[a]);
+        }
     }
     wrap_cell(s, c, at);
     RP_TRY(find_cell(s, cell_key(collider, at), &number));
@@ -792,7 +860,7 @@ static rp_result gather_stencil(solve *s, const double x[3], int32_t number[STEN
                         spare_masters(s, from);
                     }
                 }
-                if (rest(s)[at].slave >= 0 || rest(s)[at].mass > 0.0) {
+                if (rest(s)[at].slave >= 0 || (rest(s)[at].mass > 0.0 && rest(s)[at].held < 0)) {
                     number[*count] = at;
                     weight[(*count)++] = w[0][i] * w[1][j] * w[2][k];
                 }
@@ -872,6 +940,16 @@ static void give(const solve *s, const sample *q, const double more[3])
     }
 }
 
+static void stay_within(const sample *q, double impulse[3])
+{
+    for (int i = 0; i < q->ways; i++) {
+        const double along = dot(impulse, q->way[i]) * (1.0 - q->kept[i]);
+        for (int a = 0; a < 3; a++) {
+            impulse[a] -= along * q->way[i][a];
+        }
+    }
+}
+
 // A sample begins with the force of the last step, or less of it where less mass is than was.
 static void begin_with(const solve *s, sample *q, const face *f)
 {
@@ -883,48 +961,84 @@ static void begin_with(const solve *s, sample *q, const face *f)
     for (int a = 0; a < 3; a++) {
         q->impulse[a] = kept * s->dt * old->force[a];
     }
+    stay_within(q, q->impulse);
     give(s, q, q->impulse);
 }
 
-static rp_result make_samples(solve *s)
+// Part of what a sample does along a way is left to another collider.
+// @return false: it has nothing to do
+static bool leave(sample *q, rp_contact contact, const double to[3], double kept)
 {
-    rp_samples *k = s->keep;
-    bool moving = false;
-    for (int c = 0; c < s->colliders; c++) {
-        moving = moving || s->collider[c].moves;
-    }
-    for (int32_t i = 0; i < s->awake; i++) {
-        const surface_cell *cell = &cells(k)[((int32_t *)k->awake.data)[i]];
-        int collider;
-        int64_t at[3];
-        key_cell(cell->key, &collider, at);
-        const rp_collider *c = &s->collider[collider];
-        for (int32_t f = cell->first; f < cell->first + cell->count; f++) {
-            const face *own = &faces(k)[f];
-            sample q = {.face = f, .collider = collider};
-            bool moved;
-            to_world(c, own->x, q.x);
-            memcpy(q.normal, own->normal, sizeof q.normal);
-            if (c->moves) {
-                rp_rotate(c->begin.rotation, own->normal, q.normal);
-                rp_collider_velocity(c, q.x, s->dt, q.velocity);
-                if (!clear_of_others(s, collider, false, q.x, &moved)) {
-                    continue;
-                }
-            }
-            if (moving && !clear_of_others(s, collider, true, q.x, &moved)) {
-                continue;
-            }
-            RP_TRY(make_row(s, &q));
-            if (q.count == 0) {
-                continue;
-            }
-            begin_with(s, &q, own);
-            RP_TRY(make_room(s, &k->sample, s->samples, 1, sizeof(sample)));
-            samples(s)[s->samples++] = q;
+    double way[3] = {to[0], to[1], to[2]};
+    for (int i = 0; i < q->ways; i++) {
+        const double along = dot(way, q->way[i]);
+        for (int a = 0; a < 3; a++) {
+            way[a] -= along * q->way[i][a];
         }
     }
-    return RP_OK;
+    const double length = sqrt(dot(way, way));
+    if (length < 0.1 * sqrt(dot(to, to))) {
+        return true; // left already
+    }
+    if (q->ways == 2) {
+        return false;
+    }
+    double *own = q->way[q->ways];
+    q->kept[q->ways++] = kept;
+    for (int a = 0; a < 3; a++) {
+        own[a] = way[a] / length;
+    }
+    if (kept > 0.0) {
+        return true;
+    }
+    const double across = dot(q->normal, own), rest = sqrt(fmax(0.0, 1.0 - across * across));
+    for (int a = 0; a < 3; a++) {
+        q->normal[a] = rest < 0.1 ? 0.0 : (q->normal[a] - across * own[a]) / rest;
+    }
+    return rest >= 0.1 || contact == RP_STICKY; // others do nothing without a push
+}
+
+// Where colliders meet that go different ways, samples of both would ask for different velocities
+// of the same nodes, and no impulse is large enough for that, docs/theory.md (W5).
+// @return false: the sample is none
+static bool meet_others(const solve *s, sample *q)
+{
+    const double h = s->grid->layout.h;
+    const rp_collider *own = &s->collider[q->collider];
+    for (int c = 0; c < s->colliders; c++) {
+        const rp_collider *other = &s->collider[c];
+        double n[3], velocity[3], way[3];
+        if (c == q->collider || !(own->moves || other->moves)) {
+            continue;
+        }
+        const double phi = rp_collider_look(other, q->x, n);
+        if (phi > AROUND * h) {
+            continue;
+        }
+        if (phi < -(HIDDEN + 1e-9) * h) {
+            return false;
+        }
+        velocity_at(s, c, q->x, velocity);
+        for (int a = 0; a < 3; a++) {
+            way[a] = velocity[a] - q->velocity[a];
+        }
+        const double same2 =
+            SAME * SAME * (dot(velocity, velocity) + dot(q->velocity, q->velocity));
+        const bool apart = dot(way, way) > same2;
+        const bool yields = apart && gives_way(q->velocity, q->collider, velocity, c);
+        if (apart && !yields && phi < FLAT * h && dot(q->normal, n) < OPPOSED) {
+            return false; // nothing is between both
+        }
+        for (int a = 0; a < s->grid->layout.dim && phi < 0.0 && !yields; a++) {
+            q->x[a] -= phi * n[a];
+        }
+        const double far = phi / h - CLOSE;
+        const double kept = far > 0.0 ? far / (far + SOFT * (AROUND - CLOSE - far)) : 0.0;
+        if (yields && !leave(q, own->contact, way, kept)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // What the law of contact lets a sample have of a trial impulse.
@@ -946,21 +1060,78 @@ static void admit(const rp_collider *c, const double n[3], double impulse[3])
     }
 }
 
-// Let a sample have what it should, with all others as they are.
-// @return the square of how much its velocity changed
-static double settle_sample(const solve *s, sample *q)
+// The impulse that stops a sample as far as its law goes, beside the one that it has.
+static void stop(const solve *s, const sample *q, double impulse[3])
 {
     const node_hot *h = hot(s);
     const term *row = terms(s) + q->first;
     quad v = {-q->velocity[0], -q->velocity[1], -q->velocity[2], 0.0};
-    double impulse[3], more[3];
     for (int i = 0; i < q->count; i++) {
         v += row[i].weight * h[row[i].node].all;
     }
     for (int a = 0; a < 3; a++) {
         impulse[a] = q->impulse[a] - v[a] * q->mass;
     }
+    stay_within(q, impulse);
     admit(&s->collider[q->collider], q->normal, impulse);
+}
+
+// How much a sample has to do, before any has an impulse.
+static void want(solve *s, const sample *q)
+{
+    double impulse[3];
+    stop(s, q, impulse);
+    s->wanted += dot(impulse, impulse) / q->mass;
+    s->mass += q->mass;
+}
+
+static rp_result make_samples(solve *s)
+{
+    rp_samples *k = s->keep;
+    bool moving = false;
+    for (int c = 0; c < s->colliders; c++) {
+        moving = moving || s->collider[c].moves;
+    }
+    for (int32_t i = 0; i < s->awake; i++) {
+        const surface_cell *cell = &cells(k)[((int32_t *)k->awake.data)[i]];
+        int collider;
+        int64_t at[3];
+        key_cell(cell->key, &collider, at);
+        const rp_collider *c = &s->collider[collider];
+        for (int32_t f = cell->first; f < cell->first + cell->count; f++) {
+            const face *own = &faces(k)[f];
+            sample q = {.face = f, .collider = collider};
+            to_world(c, own->x, q.x);
+            memcpy(q.normal, own->normal, sizeof q.normal);
+            if (c->moves) {
+                rp_rotate(c->begin.rotation, own->normal, q.normal);
+                rp_collider_velocity(c, q.x, s->dt, q.velocity);
+            }
+            if (moving && !meet_others(s, &q)) {
+                continue;
+            }
+            RP_TRY(make_row(s, &q));
+            if (q.count == 0) {
+                continue;
+            }
+            want(s, &q);
+            RP_TRY(make_room(s, &k->sample, s->samples, 1, sizeof(sample)));
+            samples(s)[s->samples++] = q;
+        }
+    }
+    for (int32_t i = 0; i < s->samples; i++) {
+        sample *q = &samples(s)[i];
+        begin_with(s, q, &faces(k)[q->face]);
+    }
+    return RP_OK;
+}
+
+// Let a sample have what it should, with all others as they are.
+// @return the square of how much its velocity changed
+static double settle_sample(const solve *s, sample *q)
+{
+    double impulse[3], more[3];
+    stop(s, q, impulse);
     for (int a = 0; a < 3; a++) {
         more[a] = impulse[a] - q->impulse[a];
         q->impulse[a] = impulse[a];
@@ -971,7 +1142,7 @@ static double settle_sample(const solve *s, sample *q)
 
 // What a sweep did, mass times velocity squared.
 typedef struct sweep {
-    double change, all, mass, fastest2;
+    double change, all, fastest2;
 } sweep;
 
 static bool is_small(double change, double of_all, double part)
@@ -995,30 +1166,52 @@ static void sweep_once(const solve *s, bool back, double before, sweep *out)
             q->idle = is_small(changed2, before, 0.3 * ENOUGH) ? PASSED_BY : 0;
         }
         out->all += dot(q->impulse, q->impulse) / q->mass;
-        out->mass += q->mass;
     }
 }
 
 // Projected Gauss-Seidel, docs/theory.md (W4). It ends when velocities of samples change by no more
-// than a small part of what walls change, in the mean and each, and none was passed by.
+// than a small part of what walls change, in the mean and each, and none was passed by. What walls
+// change is no more than what samples want: impulses that work against each other do not count.
 static void sweep_all(const solve *s, rp_sample_report *report)
 {
+    const double least = NOTHING * s->grid->layout.h / s->dt;
     bool whole = true;
     double before = 0.0; // what walls changed, of a unit of mass
     *report = (rp_sample_report){.settled = s->samples == 0};
     while (!report->settled && report->sweeps < RP_SAMPLE_SWEEPS) {
         sweep now;
         sweep_once(s, report->sweeps % 2 != 0, before, &now);
-        const bool small = is_small(now.change, now.all, ENOUGH) &&
-                           is_small(now.fastest2 * now.mass, now.all, ENOUGH_OF_ONE);
-        before = now.all / now.mass;
+        const double changed = fmin(now.all, s->wanted) + s->mass * least * least;
+        const bool small = is_small(now.change, changed, ENOUGH) &&
+                           is_small(now.fastest2 * s->mass, changed, ENOUGH_OF_ONE);
+        before = changed / s->mass;
         report->sweeps++;
         report->settled = small && whole;
-        report->unsettled = now.all > 0.0 ? sqrt(now.change / now.all) : 0.0;
+        report->unsettled = sqrt(now.change / s->mass);
+        report->share = sqrt(now.change / changed);
         whole = small || before <= 0.0;
         for (int32_t i = 0; i < s->samples && whole; i++) {
             samples(s)[i].idle = 0;
         }
+    }
+}
+
+static void hold_all(const solve *s, rp_body *body)
+{
+    node_hot *h = hot(s);
+    for (int32_t i = 0; i < s->nodes; i++) {
+        const node_rest *r = &rest(s)[i];
+        double x[3], velocity[3], lost[3];
+        if (r->held < 0) {
+            continue;
+        }
+        place_of(s, r->node, x);
+        velocity_at(s, r->held, x, velocity);
+        for (int a = 0; a < 3; a++) {
+            lost[a] = a < s->grid->layout.dim ? r->mass * (h[i].u[a] - velocity[a]) : 0.0;
+            h[i].u[a] = velocity[a];
+        }
+        rp_body_push(&body[r->held], x, lost);
     }
 }
 
@@ -1123,7 +1316,7 @@ rp_result rp_samples_solve(rp_samples *keep, const rp_collider *collider, int co
 {
     solve s = {.keep = keep, .collider = collider, .colliders = colliders, .grid = grid, .dt = dt};
     s.page = rp_grid_page(grid);
-    RP_TRY(check_keys(&s));
+    RP_ASSERT(colliders < 1 << (64 - 3 * AXIS_BITS));
     RP_TRY(get_ready(&s, scratch));
     RP_TRY(recall(&s));
     RP_TRY(find_slaves(&s));
@@ -1132,6 +1325,7 @@ rp_result rp_samples_solve(rp_samples *keep, const rp_collider *collider, int co
     RP_TRY(make_samples(&s));
     sweep_all(&s, report);
     RP_TRY(remember(&s, body));
+    hold_all(&s, body);
     write_back(&s);
     return RP_OK;
 }

@@ -40,7 +40,8 @@ void rp_samples_free(rp_samples *samples, const rp_allocator *a);
 
 typedef struct rp_sample_report {
     int sweeps;
-    double unsettled; // what the last sweep changed of velocities, of what walls change, r.m.s.
+    double unsettled; // what the last sweep changed of velocities at samples, r.m.s. [m/s]
+    double share;     // the same, of what walls change there
     bool settled;
 } rp_sample_report;
 

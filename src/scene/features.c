@@ -39,6 +39,7 @@ static const struct {
     {"collider", "keys", RP_FEATURE_MOTION, 0},
     {"collider", "permeable", RP_FEATURE_PERMEABLE, 0},
     {"particles", "within", RP_FEATURE_MIXTURE, 0},
+    {"mesh_sequence", NULL, RP_FEATURE_DEFORMING, 0},
     {"rigid", NULL, RP_FEATURE_RIGID, 0},
     {"fracture", NULL, RP_FEATURE_FRACTURE, 0},
     {"material", "viscosity", RP_FEATURE_VISCOSITY, 0},

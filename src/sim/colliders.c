@@ -30,6 +30,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
     const bool deforms = def->shape != NULL && rp_shape_deforms(def->shape);
     if (deforms) {
         RP_TRY(rp_world_honours(world, RP_FEATURE_MOTION));
+        RP_TRY(rp_world_honours(world, RP_FEATURE_DEFORMING));
     }
     if (deforms && world->def.dimension == 2) {
         return rp_fail(RP_ERR_ARGUMENT, "collider.shape: want no mesh_sequence in 2D, got one");

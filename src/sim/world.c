@@ -141,9 +141,10 @@ rp_result rp_world_honours(const rp_world *world, rp_feature feature)
 {
     char remark[8];
     const rp_method_info *method = &world->solver->info;
-    return method->regard[feature] == RP_IMPOSSIBLE
-               ? rp_method_check(method, 1ull << feature, remark, sizeof remark)
-               : RP_OK;
+    if (method->regard[feature] == RP_IMPOSSIBLE) {
+        return rp_method_check(method, 1ull << feature, remark, sizeof remark);
+    }
+    return world->solver->honours != NULL ? world->solver->honours(&world->def, feature) : RP_OK;
 }
 
 // The method, its options, and what it needs of this world.

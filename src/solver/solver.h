@@ -100,6 +100,8 @@ typedef struct rp_solver {
     const char *extra[RP_EXTRA_LIMIT];
     // Beyond the table: what only shows when def and options are taken together; NULL: nothing
     rp_result (*check)(const rp_world_def *def);
+    // The same for a feature that the table honours; NULL: options rule out none
+    rp_result (*honours)(const rp_world_def *def, rp_feature feature);
     void (*needs)(const rp_world_def *def, rp_needs *needs);
     rp_result (*create)(const rp_world_def *def, const rp_allocator *a, void **state);
     // named bounds on the next step; sim takes the least. @return how many

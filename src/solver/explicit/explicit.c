@@ -28,8 +28,7 @@ static const rp_property option[] = {
                  "their surface, finer than a cell. The latter presses and rubs alike wherever a "
                  "wall lies in its cell and however it is turned, and costs more; not with rigid "
                  "bodies, bodies that touch each other, colliders that deform, several ranks or "
-                 "an account of energy. On trial: where a moving collider meets another one, "
-                 "forces can grow without bound.",
+                 "an account of energy.",
      .offset = offsetof(options, contact_at)},
 };
 
@@ -80,6 +79,30 @@ static void explicit_register(void *state, rp_registry *registry)
     rp_registry_add(registry, "explicit/extremes", &s->most, sizeof s->most);
     rp_registry_add_array(registry, "explicit/walls", &s->samples.warm, s->allocator,
                           &s->samples.warms, sizeof(rp_warm));
+}
+
+static rp_result refuse_surface(const char *what)
+{
+    return rp_fail(RP_ERR_UNSUPPORTED,
+                   "explicit.contact_at: want \"nodes\" where there are %s, got \"surface\"", what);
+}
+
+// What contact at surfaces cannot do.
+static rp_result explicit_honours(const rp_world_def *def, rp_feature feature)
+{
+    static const char *const what[RP_FEATURE_COUNT] = {
+        [RP_FEATURE_BODIES] = "bodies that touch each other",
+        [RP_FEATURE_RIGID] = "rigid bodies",
+        [RP_FEATURE_DEFORMING] = "colliders that deform",
+        [RP_FEATURE_FRACTURE] = "bodies that break",
+        [RP_FEATURE_ENERGY] = "an account of energy"};
+    return at_surface(def->option) && what[feature] != NULL ? refuse_surface(what[feature]) : RP_OK;
+}
+
+static rp_result explicit_check(const rp_world_def *def)
+{
+    return at_surface(def->option) && def->fields > 1 ? refuse_surface("several velocity fields")
+                                                      : RP_OK;
 }
 
 // FLIP needs the velocity before the forces, and so does the account of energy: forces are then
@@ -352,14 +375,14 @@ static void tell_unsettled(explicit_state *s, const rp_step *step, const rp_samp
     step->stats->extra[WALL_SWEEPS] = report->sweeps;
     step->stats->extra[WALL_UNSETTLED] = report->unsettled;
     static const double much = 0.05;
-    if (!report->settled && report->unsettled > fmax(much, 2.0 * s->told)) {
-        s->told = report->unsettled;
+    if (!report->settled && report->share > fmax(much, 2.0 * s->told)) {
+        s->told = report->share;
         rp_log(
             RP_LOG_WARNING,
             "frame %lld, step %lld: after %d sweeps velocities at the surface of colliders still "
-            "change by %.2g of what colliders change",
+            "change by %.2g m/s, %.2g of what colliders change",
             (long long)step->time.frame + 1, (long long)step->time.step, report->sweeps,
-            report->unsettled);
+            report->unsettled, report->share);
     }
 }
 
@@ -391,28 +414,6 @@ static rp_result update_nodes(explicit_state *s, loops *l, double *rubbed)
         rp_parallel_for(step->threads, pages, 16, contact_page, l);
     }
     return RP_OK;
-}
-
-// What contact at surfaces cannot do.
-static rp_result check_surface(const rp_step *step)
-{
-    const char *what = step->pairs != NULL          ? "bodies that touch each other"
-                       : !rp_comm_alone(step->comm) ? "several ranks"
-                       : step->ledger != NULL       ? "an account of energy"
-                                                    : NULL;
-    for (int i = 0; i < step->colliders && what == NULL; i++) {
-        what = step->collider[i].free            ? "rigid bodies"
-               : step->collider[i].morph != NULL ? "colliders that deform"
-                                                 : NULL;
-    }
-    for (rp_local p = 0; p < step->grid->pages && what == NULL; p++) {
-        what = rp_grid_page(step->grid)[p].field != 0 ? "several velocity fields" : NULL;
-    }
-    return what == NULL ? RP_OK
-                        : rp_fail(RP_ERR_UNSUPPORTED,
-                                  "explicit.contact_at: want \"nodes\" where there are %s, got "
-                                  "\"surface\"",
-                                  what);
 }
 
 // Parts of a step, in the order of rp_solver.stage below.
@@ -605,7 +606,9 @@ static rp_result explicit_step(void *state, rp_step *step)
     RP_TRY(explicit_prepare(state, step));
     rp_stage_done(step, SORT, &since);
 
-    RP_TRY(at_surface(step->option) ? check_surface(step) : RP_OK);
+    if (at_surface(step->option) && !rp_comm_alone(step->comm)) {
+        return refuse_surface("several ranks");
+    }
     loops l = {.step = step};
     RP_TRY(rp_agree(step->comm, get_ready(s, &l), NULL, 0));
     for (int i = 0; i < step->species_count; i++) {
@@ -656,7 +659,9 @@ const rp_solver rp_solver_explicit = {
          .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
                  [RP_FEATURE_PERMEABLE] = "use method mixture"}},
     .stage = {"sort", "p2g", "grid", "g2p"},
-    .extra = {[WALL_SWEEPS] = "wall_sweeps", [WALL_UNSETTLED] = "wall_unsettled"},
+    .extra = {[WALL_SWEEPS] = "wall_sweeps", [WALL_UNSETTLED] = "wall_unsettled_m_s"},
+    .check = explicit_check,
+    .honours = explicit_honours,
     .needs = explicit_needs,
     .create = explicit_create,
     .limits = explicit_limits,
