@@ -14,7 +14,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3 python3-paraview hdf5-tools ffmpeg cl
 PACKAGES := $(TEST_PACKAGES) g++ libopenvdb-dev python3-openvdb python3-h5py python3-matplotlib xvfb xauth blender llvm clang-format gcovr
 
 .DEFAULT_GOAL := build
-.PHONY: build help deps deps-build deps-demo deps-test deps-page usd demo test test-page check-all bench validate faults fuzz coverage docs format format-check clean
+.PHONY: build help deps deps-build deps-demo deps-test deps-page deps-usd usd demo test test-page check-all bench validate faults fuzz coverage docs format format-check clean
 
 build: ## the release build, in build/release
 	@$(call configure,release)
@@ -38,6 +38,9 @@ deps-test:
 usd: ## usd-core from PyPI into build/usd: with it the tests open usda files in USD itself
 	@$(call need,python3-venv)
 	@python3 -m venv build/usd && build/usd/bin/pip install --quiet usd-core
+
+deps-usd:
+	@[[ -d $$(echo build/usd/lib/python3*/site-packages/pxr) ]] || $(MAKE) usd
 
 demo: deps-demo ## let sand run through an hourglass; ends with a picture and a movie in out/demo
 	@$(call configure,release)
@@ -69,7 +72,7 @@ test-page: deps-page ## the page of repose view in Chromium; screenshots are lef
 	@$(call build,release,repose-command)
 	@tests/tools/test_page.py build/release/bin/repose --shots build/page/shots $(ARGS)
 
-check-all: deps deps-page ## every preset with every test
+check-all: deps deps-page deps-usd ## every preset with every test
 	@$(start)
 	@$(call step,layers,tools/layers --check)
 	@$(foreach p,$(PRESETS),$(call build_step,$(p),all); $(call step,$(p): tests,$(if $(filter release,$(p)),REPOSE_LONG_TESTS=1) ctest --preset $(p));) true

@@ -20,6 +20,8 @@ static void unit_suffix(const char *unit, char out[40])
 
 static void put_header(rp_out *o, const rp_cargo *c)
 {
+    // tensors by their axes, as in tables of probes and measurements
+    static const char *const axes[6] = {"xx", "yy", "zz", "xy", "xz", "yz"};
     rp_out_text(o, "id,x_m,y_m,z_m,vx_m_s,vy_m_s,vz_m_s,radius_m,mass_kg");
     for (int k = 0; k < c->extras; k++) {
         char unit[40];
@@ -27,6 +29,8 @@ static void put_header(rp_out *o, const rp_cargo *c)
         for (int q = 0; q < c->extra[k].comps; q++) {
             if (c->extra[k].comps == 1) {
                 rp_out_text(o, ",%s%s", c->extra[k].name, unit);
+            } else if (c->extra[k].comps == 6) {
+                rp_out_text(o, ",%s_%s%s", c->extra[k].name, axes[q], unit);
             } else {
                 rp_out_text(o, ",%s_%d%s", c->extra[k].name, q, unit);
             }

@@ -135,6 +135,7 @@ static const scene_foreign foreign[] = {
     {"emitter", "animation pose transform path", "motion", "motion = function(t) return { position = {0, 0, 0} } end"},
     {"emitter", "parent follow attached", "attach", NULL},
     {"any", "geometry geom region object", "shape", NULL},
+    {"any", "mesh model trimesh obj stl", "shape", "shape = mesh { file = ... }"},
     {"any", "mat", "material", NULL},
     {"any", "colour rgb", "color", NULL},
     {"any", "label id", "name", NULL},

@@ -39,12 +39,14 @@ static int refuse(const reader *r, int index)
     const bool made = (key_of(r)->takes & (TAKES_MATERIAL | TAKES_SHAPE | TAKES_CUT)) != 0;
     const bool bare = made && lua_type(r->L, index) == LUA_TFUNCTION;
     const bool cut = (key_of(r)->takes & (TAKES_SHAPE | TAKES_SHAPES)) != 0 && is_cut(r->L, index);
+    const bool keys = strcmp(key_of(r)->name, "motion") == 0 && lua_type(r->L, index) == LUA_TTABLE;
     return rp_sandbox_error(r->L, "%s: want %s, got %s%s", r->path, wanted,
                             rp_sandbox_show(r->L, index),
                             bare  ? "; are the braces after its name missing?"
                             : cut ? "; did you mean half_space { ... }? What fracture.by takes has "
                                     "no inside"
-                                  : "");
+                            : keys ? "; key frames go into keys"
+                                   : "");
 }
 
 static bool in_range(scene_range range, double x)

@@ -282,7 +282,7 @@ static const scene_key mesh_keys[] = {
      .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost. Chosen by where "
                  "the mesh is thin, and never finer than a quarter of `dx`."},
     {"repair", TAKES_BOOLEAN, .otherwise = "false",
-     .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it."},
+     .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it. A sheet gets a lid and is solid then."},
 };
 
 static const scene_key particles_keys[] = {

@@ -270,8 +270,9 @@ static rp_result check_edges(const rp_mesh *mesh, const char *name, const side *
             const double *b = rp_mesh_place(mesh)[list[first[fault]].high];
             snprintf(sentence, sizeof sentence, what[fault], bad[fault]);
             return rp_fail(RP_ERR_ARGUMENT,
-                           "%s: %s from (%g, %g, %g) to (%g, %g, %g); repair = true mends it", name,
-                           sentence, a[0], a[1], a[2], b[0], b[1], b[2]);
+                           "%s: %s from (%g, %g, %g) to (%g, %g, %g); repair = true %s", name,
+                           sentence, a[0], a[1], a[2], b[0], b[1], b[2],
+                           fault == OPEN ? "fills its holes" : "mends it");
         }
     }
     return RP_OK;
@@ -300,6 +301,7 @@ static rp_result check_surface(const rp_mesh *mesh, const char *name)
 
 typedef struct repairs {
     int32_t welded, dropped, flipped, holes, filled;
+    double widest; // hole
 } repairs;
 
 static void drop_collapsed(rp_mesh *mesh, repairs *did)
@@ -452,6 +454,14 @@ static rp_result fill_holes(rp_mesh *mesh, const side *list, repairs *did)
             place[middle[i]][x] /= corners[i];
         }
     }
+    for (int32_t i = 0, n, net; i < sides; i += n) {
+        n = edge_at(list, sides, i, &net);
+        if (net != 0) {
+            const double *rim = place[list[i].low], *mid = place[middle[root(parent, list[i].low)]];
+            const double away = hypot(hypot(rim[0] - mid[0], rim[1] - mid[1]), rim[2] - mid[2]);
+            did->widest = fmax(did->widest, 2.0 * away);
+        }
+    }
     did->filled = missing;
     rp_buffer_free(&scratch, a);
     return RP_OK;
@@ -469,7 +479,7 @@ static rp_result mend_edges(rp_mesh *mesh, rp_buffer *sides, repairs *did)
     return fill_holes(mesh, sides->data, did);
 }
 
-static rp_result mend(rp_mesh *mesh, const char *name, int32_t given)
+static rp_result mend(rp_mesh *mesh, const char *name, int32_t given, double size)
 {
     repairs did = {.welded = given - mesh->places};
     rp_buffer sides = {0};
@@ -488,6 +498,12 @@ static rp_result mend(rp_mesh *mesh, const char *name, int32_t given)
                "%d holes filled with %d triangles",
                name, did.welded, did.dropped, did.flipped, did.holes, did.filled);
     }
+    if (result == RP_OK && did.widest > 0.25 * size) {
+        rp_log(RP_LOG_WARNING,
+               "%s: repaired: a hole of %.0f %% of its size has a lid now, and what it held is "
+               "solid; a vessel wants walls: give it a thickness where it was made",
+               name, 100.0 * did.widest / size);
+    }
     return result;
 }
 
@@ -505,7 +521,7 @@ rp_result rp_mesh_close(rp_mesh *mesh, const char *name, bool repair)
         return rp_fail(RP_ERR_ARGUMENT, "%s: the mesh has a size of %g m", name, size);
     }
     RP_TRY(weld_places(mesh, repair ? reach * size : 0.0));
-    RP_TRY(repair ? mend(mesh, name, given) : check_surface(mesh, name));
+    RP_TRY(repair ? mend(mesh, name, given, size) : check_surface(mesh, name));
     if (mesh->triangles == 0 || !(rp_mesh_volume(mesh) > 0.0)) {
         return rp_fail(RP_ERR_ARGUMENT, "%s: the surface encloses nothing", name);
     }

@@ -122,18 +122,25 @@ static double free_way(const view *v, const spot *s, double sign, double most, i
     return most;
 }
 
+// The same, and not only to an eighth of a cell.
+static double way_to(const view *v, const spot *s, double sign, double most, int *hit)
+{
+    double high = free_way(v, s, sign, most, hit), low = high - 0.125 * v->h;
+    for (int i = 0; i < 8 && high < most; i++) {
+        const double middle = 0.5 * (low + high);
+        double x[3];
+        go(s, sign * middle, x);
+        *(sign * solid(v, x, hit) < 0.0 ? &high : &low) = middle;
+    }
+    return high;
+}
+
 // Infinite where the faces are no two sides of a wall: within a few cells of any edge the solid
 // ends soon, and nothing falls through it.
 static double thickness(const view *v, const spot *s)
 {
     int hit;
-    double high = free_way(v, s, -1.0, THIN * v->h, &hit), low = high - 0.125 * v->h;
-    for (int i = 0; i < 8 && high < THIN * v->h; i++) {
-        const double middle = 0.5 * (low + high);
-        double x[3];
-        go(s, -middle, x);
-        *(solid(v, x, &hit) > 0.0 ? &high : &low) = middle;
-    }
+    const double high = way_to(v, s, -1.0, THIN * v->h, &hit);
     double end[3], out[3], along = 0.0;
     go(s, -high, end);
     if (high < THIN * v->h && solid(v, end, &hit) < INFINITY) {
@@ -148,7 +155,7 @@ static double thickness(const view *v, const spot *s)
 
 static double gap(const view *v, const spot *s, double most, int *other)
 {
-    return free_way(v, s, 1.0, most, other);
+    return way_to(v, s, 1.0, most, other);
 }
 
 static bool draw_spot(view *v, int collider, const region *r, spot *s)
@@ -177,7 +184,7 @@ static void narrow(view *v, int collider, passage *p)
                 next.spot.x[a] += reach * (2.0 * draw(v) - 1.0);
             }
             if (find_surface(v, collider, &next.spot)) {
-                next.width = gap(v, &next.spot, p->width, &next.other);
+                next.width = gap(v, &next.spot, p->width + 0.125 * v->h, &next.other);
                 *p = next.width < p->width ? next : *p;
             }
         }
@@ -203,7 +210,12 @@ static void look_at_gaps(view *v, int collider, passage *found, int count)
 {
     passage worst = {.width = NARROW * v->h};
     for (int i = 0; i < count; i++) {
-        narrow(v, collider, &found[i]);
+        // between round things one comes nearer and nearer, and at last to where they touch
+        for (double before = INFINITY;
+             found[i].width < 0.9 * before && found[i].width >= TOUCH * v->h;) {
+            before = found[i].width;
+            narrow(v, collider, &found[i]);
+        }
         // of two colliders, the first one tells
         if (found[i].width >= TOUCH * v->h && found[i].width < worst.width &&
             found[i].other >= collider) {

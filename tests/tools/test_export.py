@@ -419,9 +419,10 @@ class Exports(unittest.TestCase):
         young, poisson, heaviest = 3.537e5, 0.3, 0.0
         lame, mu = young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))
         for r in rows:
-            h = [float(r["strain_%d" % k]) for k in range(6)]
+            axes = ("xx", "yy", "zz", "xy", "xz", "yz")
+            h = [float(r["strain_%s" % a]) for a in axes]
             trace = sum(h[:3])
-            stress = [float(r["stress_%d_Pa" % k]) for k in range(6)]
+            stress = [float(r["stress_%s_Pa" % a]) for a in axes]
             self.near(stress, [(2 * mu * h[k] + (lame * trace if k < 3 else 0)) / math.exp(trace) for k in range(6)], 1e-5)
             self.near([float(r["pressure_Pa"])], [-sum(stress[:3]) / 3], 1e-5)
             self.near([float(r["speed_m_s"])], [math.hypot(*(float(r[k]) for k in ("vx_m_s", "vy_m_s", "vz_m_s")))])

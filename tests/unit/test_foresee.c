@@ -58,6 +58,12 @@ static void what_is_fine_is_not_told(void)
         START HEAP GROUND "collider { shape = sphere { center = {3,0.5,0}, radius = 0.5 } }\n"
                           "collider { shape = cone { base = {-3,0,0}, radius = 1, height = 1 } }\n"
                           "collider { shape = box { min = {-1,-1,2}, max = {1,1,2.5} } }\n",
+        // round things that touch the ground far from most of what is near it, and each other
+        START HEAP GROUND
+        "collider { shape = sphere { center = {6,2,0}, radius = 2 } }\n"
+        "collider { shape = sphere { center = {8.828,1,0}, radius = 1 } }\n"
+        "collider { shape = ellipsoid { center = {-6,0.5,0}, radii = {3,0.5,3} } }\n"
+        "collider { shape = capsule { a = {-2,1.5,7}, b = {2,1.5,7}, radius = 1.5 } }\n",
         START "particles { material = material.sand {}, shape = box { min = {-1,-1,-1}, max = "
               "{1,0,1} } }\n"
               "collider { shape = invert(box { min = {-1,-1,-1}, max = {1,1,1} }) }\n",

@@ -326,13 +326,14 @@ static void threads_do_not_matter(void)
 
 // ---- surfaces that are none ----
 
-// The newest thing that was said about a repair.
+// What was said about a repair.
 static char said[400];
 static void listen(rp_log_level level, const char *message, void *context)
 {
     (void)level;
     (void)context;
-    snprintf(said, sizeof said, "%s", message);
+    const size_t length = strlen(said);
+    snprintf(said + length, sizeof said - length, "%s\n", message);
 }
 
 static void an_open_box_is_refused_and_repaired(void)
@@ -346,10 +347,12 @@ static void an_open_box_is_refused_and_repaired(void)
     CHECK(strstr(rp_last_error(), ", 1) to (") != NULL &&
           strstr(rp_last_error(), "repair = true") != NULL);
     def.repair = true;
+    said[0] = '\0';
     rp_set_log_hook(listen, NULL);
     shape = shape_of(&def);
     rp_set_log_hook(NULL, NULL);
     CHECK(strstr(said, "1 holes filled with 16 triangles") != NULL);
+    CHECK(strstr(said, "a hole of 141 % of its size has a lid now") != NULL);
     CHECK_NEAR(rp_shape_volume(shape, 3), 8.0, 1e-12);
     const double above[3] = {0.1, 0.2, 1.2}, below[3] = {0.1, 0.2, 0.8};
     CHECK_NEAR(rp_shape_distance(shape, above, NULL), 0.2, 1e-6);

@@ -710,6 +710,10 @@ static void words_of_other_tools_are_understood(void)
         {START "collider { shape = " BALL ", rotation = {0, 90, 0} }",
          "collider: unknown key 'rotation'; move(shape, { position = ..., rotation = ..., scale = "
          "... }) puts a shape elsewhere; what moves has motion, velocity, spin or keys. Known"},
+        {START "collider { mesh = 'rock.obj' }",
+         "unknown key 'mesh'; did you mean 'shape' (shape = mesh { file = ... })?"},
+        {START "collider { shape = " BALL ", motion = { { time = 0 } } }",
+         "collider.motion: want a function, got a table; key frames go into keys"},
         {START "wind { velocity = {1, 0, 0} }",
          "unknown name 'wind'; it is a field: scene { acceleration ="},
         {START "render { samples = 64 }", "repose render makes pictures of a run"},
