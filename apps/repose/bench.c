@@ -15,8 +15,8 @@ static const option bench_options[] = {
     {.name = "--render", .help = "only how long pictures take"},
     {.name = "--method",
      .value = "M",
-     .help = "only this method: nonsmooth, or sph (with --particles N, 1000000)",
-     .words = "nonsmooth sph"},
+     .help = "only this method: nonsmooth, or implicit or sph (with --particles N)",
+     .words = "nonsmooth implicit sph"},
     {.name = "--json", .help = "print limits and results as JSON"},
     {.name = "--csv", .value = "FILE", .help = "append results to a file", .words = "FILE"},
     {.name = "--particles", .value = "N", .help = "one case with about this many particles"},
@@ -364,16 +364,20 @@ static int bench_main(const args *a)
     }
     const char *method = args_value(a, "--method");
     bool wrong = false;
-    if (method != NULL && strcmp(method, "nonsmooth") != 0 && strcmp(method, "sph") != 0) {
-        return say_usage("--method: want nonsmooth or sph, got %s", method);
+    const bool sph = method != NULL && strcmp(method, "sph") == 0;
+    const bool implicit = method != NULL && strcmp(method, "implicit") == 0;
+    if (method != NULL && strcmp(method, "nonsmooth") != 0 && !sph && !implicit) {
+        return say_usage("--method: want nonsmooth, implicit or sph, got %s", method);
     }
     if (method != NULL) {
-        const double particles = args_number(a, "--particles", 1000.0, 1e8, 1e6, &wrong);
+        const double particles =
+            args_number(a, "--particles", 1000.0, 1e8, implicit ? 2e5 : 1e6, &wrong);
         if (wrong) {
             return EXIT_USAGE;
         }
-        const rp_result result =
-            strcmp(method, "sph") == 0 ? bench_sph(particles) : bench_nonsmooth();
+        const rp_result result = implicit ? bench_implicit(particles)
+                                 : sph    ? bench_sph(particles)
+                                          : bench_nonsmooth();
         return result != RP_OK ? say_error(result, true) : EXIT_DONE;
     }
     plan p = {.count = 0};

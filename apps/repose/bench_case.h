@@ -57,6 +57,8 @@ typedef struct bench_result {
 void bench_render(void);
 // Rigid grains beside sand6: printed.
 rp_result bench_nonsmooth(void);
+// Implicit steps in shares of explicit ones: printed.
+rp_result bench_implicit(double particles);
 // Granular SPH: printed.
 rp_result bench_sph(double particles);
 

@@ -4,6 +4,7 @@
 
 #include "core/grid.h"
 #include "model/law.h"
+#include "model/linear_law.h"
 
 // What kernels read of a group: its material's parameters, its particles' mass and volume.
 enum { RP_GROUP_MASS = RP_PARAM_COUNT, RP_GROUP_VOLUME, RP_GROUP_REALS };
@@ -95,6 +96,17 @@ typedef struct rp_carry {
     double scale;   // of all particles
 } rp_carry;
 
+// A balance of implicit steps, from velocities in a channel of quads to what presses, in the arenas
+// of the same channel; or its change, for a change of the velocities.
+typedef struct rp_balance {
+    int channel;
+    rp_lanes linear;                 // what is known of each particle where the balance was taken
+    const rp_linear_law *const *law; // [RP_MATERIAL_KINDS]
+    double scale;                    // of what presses
+    double *least_det;               // take the balance, keep what is known, and put the least
+                                     // det A of the page here, NaN where one is none; NULL: change
+} rp_balance;
+
 // What every variant can do, once: declarations, the struct, the rows of the table and the
 // prototypes of the sources come from this list. X(result, name, parameters, ...), where what
 // follows X is handed on, such as the variant.
@@ -120,7 +132,9 @@ typedef struct rp_carry {
     X(void, move, (const rp_transfer_job *job, rp_lanes velocity, rp_local page, rp_page_report *out),       \
       __VA_ARGS__)                                                                                           \
     X(void, update, (const rp_transfer_job *job, rp_lanes gradient, rp_lanes density, rp_local page,         \
-                     rp_page_report *out), __VA_ARGS__)
+                     rp_page_report *out), __VA_ARGS__)                                                      \
+    /* a balance of implicit steps, or its change, from the nodes around a page into its arena */            \
+    X(void, balance, (const rp_transfer_job *job, const rp_balance *what, rp_local page), __VA_ARGS__)
 
 // Likewise, but compiled as plain C only, for worlds of all instruction sets.
 #define RP_PLAIN_KERNEL_ENTRIES(X, ...)                                                                      \

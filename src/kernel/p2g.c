@@ -24,7 +24,7 @@
 //
 // Every page scatters into its own arena; the grid pass adds neighbouring arenas in a fixed order.
 // Particles of one cell that follow each other are summed in registers, and the arena gets the sum.
-#include "kernel/tile.h"
+#include "kernel/scatter.h"
 
 // What sixteen particles scatter, at quad_at(lane).
 typedef struct quad_tile {
@@ -173,22 +173,6 @@ RP_INLINE void scatter_impulse(const stencil_tile *s, const quad_tile *t, int l,
 #endif
 }
 
-// A run: particles of one cell, one after the other, that are summed before the arena gets them.
-// Runs go on from tile to tile, so that sums do not depend on where tiles are cut.
-typedef struct run {
-    cell_rows sum;
-    lane_int at; // of the cell in the arena; -1: nothing yet
-} run;
-
-static const run no_run = {.at = -1};
-
-RP_INLINE void run_end(lane_int at, const cell_rows *sum, real *arena)
-{
-    if (at >= 0) {
-        cell_add(arena + at, sum);
-    }
-}
-
 // @param impulse, impulses the sum of the run and the arena where it goes apart
 RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affine, bool apart,
                             int lanes, run *open, real *arena, cell_rows *impulse, real *impulses)
@@ -258,7 +242,7 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
             memset(tau, 0, sizeof tau);
         }
         fetch_next(&in);
-        stencil_fill(in.x, !affine, &s);
+        stencil_fill(in.x, affine ? NO_SLOPES : SPLINE_SLOPES, &s);
         if (apart) {
             fill_quads(job, &in, &g, tau, &s, affine, true, &t);
             scatter_tile(&s, &t, affine, true, lanes, &open, momentum, &pushes, impulse);

@@ -211,16 +211,25 @@ typedef struct stencil_tile {
     lane_int at[RP_LANES];                                   // base node in the arena
 } stencil_tile;
 
-// Affine gradients need no derivatives.
-RP_INLINE void stencil_fill(const stored *x, bool slopes, stencil_tile *s)
+// Which slopes a stencil has. Affine gradients are those whose slopes are w D^-1 (x_i - x_p): who
+// moves momentum by affine fields needs none of them.
+typedef enum slopes_of { NO_SLOPES, SPLINE_SLOPES, AFFINE_SLOPES } slopes_of;
+
+RP_INLINE void stencil_fill(const stored *x, slopes_of slopes, stencil_tile *s)
 {
     for (int l = 0; l < RP_LANES; l += LANES) {
         ivec cell[DIM];
         UNROLL(3) for (int a = 0; a < DIM; a++)
         {
             const split_position p = position_split(x + a * RP_LANES + l);
-            const axis_weights n = spline_at(p.frac);
+            axis_weights n = spline_at(p.frac);
             cell[a] = p.cell;
+            if (slopes == AFFINE_SLOPES) {
+                UNROLL(4) for (int i = 0; i < WIDTH; i++)
+                {
+                    n.d[i] = n.w[i] * (n.away + (real)(i - 1)) * SPLINE_INERTIA_INVERSE;
+                }
+            }
             vstore(&s->away[a][l], n.away);
             if (a == ROW) {
                 vec w[RP_QUAD] = {n.w[0], n.w[1], vset(0), vset(0)};

@@ -94,7 +94,7 @@ static void implicit_needs(const rp_world_def *def, rp_needs *needs)
                         .orders = 1u << 2 | 1u << 3,
                         .grid = true,
                         .push_out = true,
-                        .particle_bytes = (size_t)(def->dimension == 3 ? 32 : 19) *
+                        .particle_bytes = (size_t)rp_linear_reals(def->dimension) *
                                           (def->precision == RP_SINGLE ? 4 : 8)};
     needs->channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
     if (rp_transfer_keeps(def->transfer)) {
@@ -132,13 +132,14 @@ typedef struct work {
     rp_holds holds;
     rp_touches touches;
     const options *option;
-    double *v, *missing;             // velocities, and what is missing in the balance
-    double *trial, *trial_missing;   // the same of the line search
-    double *right, *way, *u, *image; // of the linear system; in (M^1/2) velocity but for u
-    double *partial;                 // of dot products
-    int newton, krylov;
-    double size, scale; // of what is missing, and of what counts as one
-    const char *reason; // why a try failed
+    double *v, *missing;                    // velocities, and what is missing in the balance
+    double *trial, *trial_missing;          // the same of the line search
+    double *right, *way, *u, *image;        // of the linear system; in (M^1/2) velocity but for u
+    double *partial;                        // of dot products
+    int newton, krylov, balances, products; // the latter two of all tries
+    double since;                           // the stage that is on began [s]
+    double size, scale;                     // of what is missing, and of what counts as one
+    const char *reason;                     // why a try failed
 } work;
 
 typedef struct scaling {
@@ -177,20 +178,37 @@ static double size_of(const work *w, const double *x)
     return sqrt(rp_krylov_dot(x, x, s->length, s->step->threads, w->partial));
 }
 
+// Parts of a step, in the order of rp_solver.stage below.
+typedef enum stage { SORT, P2G, BALANCE, PRODUCT, KRYLOV, G2P } stage;
+
+static void done(work *w, stage part) { rp_stage_done((rp_step *)w->system.step, part, &w->since); }
+
+// @return is it one: do particles keep some of their volume in the step?
+static bool balance(work *w, const double *v, double *missing)
+{
+    static const double LEAST_DET = 0.02;
+    done(w, KRYLOV);
+    const double least = rp_system_residual(&w->system, v, missing);
+    done(w, BALANCE);
+    w->balances++;
+    return least > LEAST_DET;
+}
+
 // x -> M^-1/2 J M^-1/2 x, where nothing is known of the velocities.
 static rp_result apply(void *context, const double *x, double *y)
 {
     work *w = context;
+    done(w, KRYLOV);
     scaled(w, x, 1.0, false, w->u);
     rp_system_product(&w->system, w->u, w->image);
     scaled(w, w->image, 1.0, false, y);
+    done(w, PRODUCT);
+    w->products++;
     return RP_OK;
 }
 
 // ---- Newton's method ----
 
-// Particles must keep some of their volume in a step, or the balance is none.
-static const double LEAST_DET = 0.02;
 // Newton's steps in which contact is looked at; after them it stays as it is, so that there is a
 // smooth system to be solved.
 enum { LOOKS = 4 };
@@ -214,7 +232,7 @@ static bool begin_with(work *w, double share)
         w->v[k] = s->before[k] + share * s->dt * s->push[k];
     }
     rp_holds_set(&w->holds, s, w->v);
-    const bool known = rp_system_residual(s, w->v, w->missing) > LEAST_DET;
+    const bool known = balance(w, w->v, w->missing);
     w->size = known ? missing_size(w, w->missing) : INFINITY;
     return known;
 }
@@ -243,7 +261,7 @@ static bool look(work *w, bool *changed)
     *changed = rp_holds_look(&w->holds, s, w->v, w->missing, w->size) > 0;
     if (*changed) {
         rp_holds_set(&w->holds, s, w->v);
-        return rp_system_residual(s, w->v, w->missing) > LEAST_DET;
+        return balance(w, w->v, w->missing);
     }
     return true;
 }
@@ -260,7 +278,7 @@ static bool go(work *w)
         for (int64_t k = 0; k < s->length; k++) {
             w->trial[k] = w->v[k] + t * w->way[k];
         }
-        if (!(rp_system_residual(s, w->trial, w->trial_missing) > LEAST_DET)) {
+        if (!balance(w, w->trial, w->trial_missing)) {
             continue;
         }
         const double size = missing_size(w, w->trial_missing);
@@ -364,9 +382,6 @@ static rp_result newton(work *w, implicit_state *state, bool *solved)
 }
 
 // ---- the step ----
-
-// Parts of a step, in the order of rp_solver.stage below.
-typedef enum stage { SORT, P2G, SOLVE, G2P } stage;
 
 static rp_result implicit_prepare(void *state, rp_step *step)
 {
@@ -545,6 +560,8 @@ static rp_result solve(implicit_state *s, work *w, rp_step *step)
     step->stats->extra[1] = w->krylov;
     step->stats->extra[2] = w->scale > 0.0 ? w->size / w->scale : 0.0;
     step->stats->extra[3] = m->rejected;
+    step->stats->extra[4] = w->balances;
+    step->stats->extra[5] = w->products;
     return RP_OK;
 }
 
@@ -589,14 +606,14 @@ static rp_result move_species(loops *l, int species, memory *most)
 static rp_result implicit_step(void *state, rp_step *step)
 {
     implicit_state *s = state;
-    double since = rp_seconds(), rubbed = 0.0;
+    double rubbed = 0.0;
+    work w = {.option = step->option, .system = {.step = step}, .since = rp_seconds()};
     if (!rp_comm_alone(step->comm)) {
         return rp_fail(RP_ERR_UNSUPPORTED, "method implicit cannot be cut into ranks yet");
     }
     RP_TRY(implicit_prepare(state, step));
-    rp_stage_done(step, SORT, &since);
+    done(&w, SORT);
 
-    work w = {.option = step->option};
     loops l = {.step = step, .w = &w};
     double(*field)[3];
     rp_local most_pages = 1;
@@ -620,7 +637,7 @@ static rp_result implicit_step(void *state, rp_step *step)
         }
     }
     rp_parallel_for(step->threads, step->grid->pages, 16, sum_page, &l);
-    rp_stage_done(step, P2G, &since);
+    done(&w, P2G);
 
     RP_TRY(rp_system_begin(&w.system, &s->numbers, step, field));
     RP_TRY(get_vectors(&w, step));
@@ -634,7 +651,7 @@ static rp_result implicit_step(void *state, rp_step *step)
     }
     note_drive(&w, step);
     RP_TRY(rp_touches_sum(&w.touches, step->grid, step->body, &rubbed));
-    rp_stage_done(step, SOLVE, &since);
+    done(&w, KRYLOV);
 
     memory most = {0};
     for (int i = 0; i < step->species_count; i++) {
@@ -642,7 +659,7 @@ static rp_result implicit_step(void *state, rp_step *step)
     }
     s->memory.speed = step->stats->max_speed = sqrt(most.speed);
     s->memory.gradient = step->stats->max_gradient = sqrt(most.gradient);
-    rp_stage_done(step, G2P, &since);
+    done(&w, G2P);
     return RP_OK;
 }
 
@@ -673,8 +690,9 @@ const rp_solver rp_solver_implicit = {
                      [RP_FEATURE_PERMEABLE] = "use method mixture",
                      [RP_FEATURE_FRACTURE] = "use method explicit",
                      [RP_FEATURE_RIGID] = "a collider with a motion moves sand, too"}},
-    .stage = {"sort", "p2g", "solve", "g2p"},
-    .extra = {"newton_iterations", "krylov_iterations", "residual", "rejected"},
+    .stage = {"sort", "p2g", "balance", "product", "krylov", "g2p"},
+    .extra = {"newton_iterations", "krylov_iterations", "residual", "rejected", "balances",
+              "products"},
     .needs = implicit_needs,
     .create = implicit_create,
     .limits = implicit_limits,

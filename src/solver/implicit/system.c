@@ -9,12 +9,12 @@
 
 #define REAL    float
 #define NAME(x) x##_single
-#include "solver/implicit/particles.h"
+#include "solver/implicit/page_nodes.h"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(x) x##_double
-#include "solver/implicit/particles.h"
+#include "solver/implicit/page_nodes.h"
 #undef REAL
 #undef NAME
 
@@ -94,9 +94,7 @@ rp_result rp_system_begin(rp_system *s, rp_node_numbers *numbers, const rp_step 
         if (!rp_set_has_mass(set)) {
             continue;
         }
-        s->rate[i].comps = l->dim * l->dim;
         s->linear[i].comps = rp_linear_reals(l->dim);
-        GET(s->rate[i].data, slots * real * (size_t)s->rate[i].comps, "rates of particles");
         GET(s->linear[i].data, slots * real * (size_t)s->linear[i].comps,
             "the linearisation of particles");
     }
@@ -119,27 +117,17 @@ void rp_system_spread(const rp_system *s, int channel, const double *x)
     rp_parallel_for(s->step->threads, s->step->grid->pages, 16, spread_page, &loop);
 }
 
-// Gradients at the particles of a page, what the laws make of them, and back to its arena.
-static void carry_page(void *context, int64_t p, int thread)
+static void balance_page(void *context, int64_t p, int thread)
 {
     (void)thread;
     const looping *loop = context;
-    rp_system *s = loop->s;
-    const rp_step *step = s->step;
-    rp_carry carry = {.channel = RP_CH_BALANCE,
-                      .form = RP_CARRY_GRADIENTS,
-                      .gradient = step->gradient,
-                      .lanes = s->rate[loop->set],
-                      .scale = 1.0};
-    step->kernels->gather(&loop->job, &carry, (rp_local)p);
-    if (loop->linearises) {
-        s->det[p] = EITHER(s, linearise, loop->set, (rp_local)p);
-    } else {
-        EITHER(s, respond, loop->set, (rp_local)p);
-    }
-    carry.factor = RP_TIMES_VOLUME;
-    carry.scale = s->dt;
-    step->kernels->scatter(&loop->job, &carry, (rp_local)p);
+    const rp_system *s = loop->s;
+    const rp_balance what = {.channel = RP_CH_BALANCE,
+                             .linear = s->linear[loop->set],
+                             .law = s->law,
+                             .scale = s->dt,
+                             .least_det = loop->linearises ? &s->det[p] : NULL};
+    s->step->kernels->balance(&loop->job, &what, (rp_local)p);
 }
 
 static void collect_page(void *context, int64_t p, int thread)
@@ -178,8 +166,9 @@ static double balance(rp_system *s, bool linearises, const double *x, double *ou
                                      .grid = step->grid,
                                      .group = step->species[i].group_reals.data,
                                      .group_law = step->species[i].group_laws.data,
-                                     .dt = s->dt};
-        rp_parallel_for(step->threads, set->pages, 4, carry_page, &loop);
+                                     .dt = s->dt,
+                                     .gradient = step->gradient};
+        rp_parallel_for(step->threads, set->pages, 4, balance_page, &loop);
         for (rp_local p = 0; p < set->pages && linearises; p++) {
             least = s->det[p] >= least || isnan(least) ? least : s->det[p];
         }

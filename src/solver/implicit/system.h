@@ -22,14 +22,14 @@ typedef struct rp_system {
     double dt; // of this try [s]
     const rp_linear_law *law[RP_MATERIAL_KINDS];
     rp_node_numbers *numbers;
-    int64_t length;                                    // of vectors
-    rp_system_page *page;                              // [node page]
-    double *mass;                                      // [node]
-    double *root;                                      // its square root
-    double *before;                                    // velocities as they were scattered
-    double *push;                                      // accelerations from outside
-    rp_lanes rate[RP_SET_LIMIT], linear[RP_SET_LIMIT]; // of particles
-    double *det;                                       // [page of particles]
+    int64_t length;                // of vectors
+    rp_system_page *page;          // [node page]
+    double *mass;                  // [node]
+    double *root;                  // its square root
+    double *before;                // velocities as they were scattered
+    double *push;                  // accelerations from outside
+    rp_lanes linear[RP_SET_LIMIT]; // of particles
+    double *det;                   // [page of particles]
 } rp_system;
 
 // After P2G and the kernel `velocity` without a push: numbers nodes, and takes memory of the step.
