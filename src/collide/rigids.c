@@ -9,8 +9,9 @@
 enum {
     UNKNOWNS = 6, // of a body: velocity, then spin; in 2D three of them stay 0
     PIECE = 256,  // grips whose sum is one
-    NEWTON = 24,  // steps for a body's own unknowns; two are the rule
-    SWEEPS = 64,  // over bodies that touch the same nodes
+    NEWTON = 24,  // steps for a body's own unknowns
+    USUAL = 2, // of them are the rule: slopes cost as much again, and are not asked for at the end
+    SWEEPS = 64, // over bodies that touch the same nodes
 };
 static const double SETTLED = 1e-12; // of the fastest: change of a velocity that ends a search
 enum { MEETINGS = 200 };             // sweeps over bumps
@@ -108,6 +109,17 @@ rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *c
     r->own = rp_scratch_get(scratch, room * sizeof *r->own, what);
     r->piece = rp_scratch_get(scratch, pieces * UNKNOWNS * (UNKNOWNS + 1) * sizeof(double), what);
     return r->grip != NULL && r->own != NULL && r->piece != NULL ? RP_OK : RP_ERR_MEMORY;
+}
+
+bool rp_rigids_reach(const rp_rigids *r, rp_local page)
+{
+    rp_local low = 0, high = r->pages;
+    while (low < high) {
+        const rp_local middle = low + (high - low) / 2;
+        low = r->page[middle] < page ? middle + 1 : low;
+        high = r->page[middle] < page ? high : middle;
+    }
+    return low < r->pages && r->page[low] == page;
 }
 
 // ---- nodes ----
@@ -210,7 +222,7 @@ static uint16_t grip_node(const solving *s, const part *k, rp_local page, int no
                        .before = here++,
                        .mass = mass,
                        .normal = {normal[0], normal[1], normal[2]},
-                       .gap = fmax(phi, 0.0) / s->dt,
+                       .gap = phi > 0.0 ? phi / s->dt : 0.0,
                        .inside = phi <= 0.0};
         for (int a = 0; a < 3; a++) {
             g->velocity[a] = real_at(l, nodes, node * RP_QUAD + a);
@@ -287,11 +299,11 @@ static void resolve(const rp_grip *g, const rp_collider *c, const double u[3], d
     const double un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2] + g->gap;
     const bool held = c->contact == RP_SEPARATE ? un < 0.0 : g->inside;
     memset(impulse, 0, 3 * sizeof *impulse);
-    if (slope != NULL) {
-        memset(slope, 0, 9 * sizeof slope[0][0]);
-    }
     if (!held) {
         return;
+    }
+    if (slope != NULL) {
+        memset(slope, 0, 9 * sizeof slope[0][0]);
     }
     double t[3], t2 = 0.0;
     for (int a = 0; a < 3; a++) {
@@ -481,7 +493,26 @@ static double fastest_of(const solving *s, double radius)
                   radius * sqrt(V[3] * V[3] + V[4] * V[4] + V[5] * V[5]);
     for (int64_t i = s->r->own_first[s->which]; i < s->r->own_first[s->which + 1]; i++) {
         const double *v = s->r->grip[s->r->own[i]].velocity;
-        most = fmax(most, fabs(v[0]) + fabs(v[1]) + fabs(v[2]));
+        const double speed = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
+        most = speed > most ? speed : most;
+    }
+    return most;
+}
+
+// What is left of (72) with the velocities that are tried.
+// @return its size, as a change of velocity
+static double find_rest(const solving *s, const double M[UNKNOWNS][UNKNOWNS],
+                        const double free_of[UNKNOWNS], double radius,
+                        double sum[UNKNOWNS * (UNKNOWNS + 1)], double rest[UNKNOWNS])
+{
+    double most = 0.0;
+    sum_pieces(s, sum);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        rest[i] = -sum[i];
+        for (int j = 0; j < UNKNOWNS; j++) {
+            rest[i] -= M[i][j] * (s->unknown[j] - free_of[j]);
+        }
+        most = fmax(most, (i < 3 ? 1.0 : radius) * fabs(rest[i]) / M[i][i]);
     }
     return most;
 }
@@ -507,29 +538,31 @@ static double solve_body(solving *s, int which)
     mass_matrix(body, M);
     const double radius = sqrt(M[5][5] / body->mass);
     const double small = SETTLED * fastest_of(s, radius);
-    s->slopes = true;
-    for (int turn = 0; turn < NEWTON; turn++) {
-        double A[UNKNOWNS][UNKNOWNS], step[UNKNOWNS], change = 0.0;
-        sum_pieces(s, sum);
+    double change = INFINITY;
+    for (int turn = 0;; turn++) {
+        double A[UNKNOWNS][UNKNOWNS], step[UNKNOWNS];
+        s->slopes = turn < USUAL;
+        const double left = find_rest(s, M, free_of, radius, sum, step);
+        if (turn > 0 && (!(left > small) || !(change > small) || turn == NEWTON)) {
+            break;
+        }
+        if (!s->slopes) {
+            s->slopes = true;
+            find_rest(s, M, free_of, radius, sum, step);
+        }
         for (int i = 0; i < UNKNOWNS; i++) {
-            step[i] = -sum[i];
             for (int j = 0; j < UNKNOWNS; j++) {
-                step[i] -= M[i][j] * (s->unknown[j] - free_of[j]);
                 A[i][j] = M[i][j] + sum[UNKNOWNS * (i + 1) + j];
             }
         }
         eliminate(A, step);
+        change = 0.0;
         for (int i = 0; i < UNKNOWNS; i++) {
             // one that goes to and fro is led to the middle
             s->unknown[i] += (turn < NEWTON / 2 ? 1.0 : 0.5) * step[i];
             change = fmax(change, (i < 3 ? 1.0 : radius) * fabs(step[i]));
         }
-        if (!(change > small)) {
-            break;
-        }
     }
-    s->slopes = false;
-    sum_pieces(s, sum);
     answer(body, sum, 1.0);
     double changed = 0.0;
     for (int a = 0; a < 3; a++) {

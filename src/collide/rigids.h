@@ -76,6 +76,9 @@ rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *c
                          int colliders, rp_body *body, double dt, const rp_grid *grid, int threads,
                          rp_scratch *scratch);
 
+// May a free body touch nodes of this page? All others are done without it.
+bool rp_rigids_reach(const rp_rigids *r, rp_local page);
+
 // Let free bodies and nodes act on each other in a step of dt. Bodies come with the velocity that
 // they would have without, and leave with what they have then; `given` is what they were given.
 // @param[in,out] rubbed the energy that was rubbed off is added [J]

@@ -338,6 +338,19 @@ static void grid_page(void *ctx, int64_t page, int thread)
     contact_page(ctx, page, thread);
 }
 
+// Nodes that no free body reaches are done while they are in the cache; the others wait for it.
+static void early_page(void *ctx, int64_t page, int thread)
+{
+    const loops *l = ctx;
+    (rp_rigids_reach(&l->rigids, (rp_local)page) ? force_page : grid_page)(ctx, page, thread);
+}
+
+static void late_page(void *ctx, int64_t index, int thread)
+{
+    const loops *l = ctx;
+    contact_page(ctx, l->rigids.page[index], thread);
+}
+
 // All pages of a block, and where bodies of particles share its nodes. What nobody shares is done
 // while it is in the cache.
 static void force_block(void *ctx, int64_t index, int thread)
@@ -386,8 +399,8 @@ static void tell_unsettled(explicit_state *s, const rp_step *step, const rp_samp
     }
 }
 
-// Free bodies need all nodes at once, and bodies of particles those around a block; without them a
-// page is done while it is in the cache.
+// Free bodies need all of their nodes at once, and bodies of particles those around a block;
+// without them a page is done while it is in the cache.
 static rp_result update_nodes(explicit_state *s, loops *l, double *rubbed)
 {
     const rp_step *step = l->step;
@@ -407,11 +420,13 @@ static rp_result update_nodes(explicit_state *s, loops *l, double *rubbed)
         rp_parallel_for(step->threads, rp_meetings_crowds(m), 4, order_crowd, l);
         rp_parallel_for(step->threads, rp_meetings_blocks(m), 2, meet_block, l);
     } else {
-        rp_parallel_for(step->threads, pages, 16, l->rigids.free > 0 ? force_page : grid_page, l);
+        rp_parallel_for(step->threads, pages, 16, l->rigids.free > 0 ? early_page : grid_page, l);
     }
     if (l->rigids.free > 0) {
         rp_rigids_solve(&l->rigids, step->grid, step->threads, rubbed);
-        rp_parallel_for(step->threads, pages, 16, contact_page, l);
+        const bool all = step->pairs != NULL;
+        rp_parallel_for(step->threads, all ? pages : l->rigids.pages, 16,
+                        all ? contact_page : late_page, l);
     }
     return RP_OK;
 }
