@@ -51,9 +51,9 @@ static bool are_joined(const void *context, int a, int b)
     return rp_links_join(company->link, company->links, a, b);
 }
 
-rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *collider,
-                         int colliders, rp_body *body, double dt, const rp_grid *grid, int threads,
-                         rp_scratch *scratch)
+rp_result rp_rigids_gather(rp_rigids *r, rp_company *company, const rp_collider *collider,
+                           int colliders, rp_body *body, double dt, int dim,
+                           const rp_allocator *allocator)
 {
     *r = (rp_rigids){.collider = collider, .colliders = colliders, .company = company};
     for (int i = 0; i < colliders; i++) {
@@ -68,18 +68,29 @@ rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *c
                               .body = body,
                               .skin = company->skin,
                               .temper = company->temper,
-                              .dim = grid->layout.dim,
+                              .dim = dim,
                               .apart = are_joined,
                               .context = company,
                               .dt = dt,
                               .gravity = company->gravity,
                               .slow = -4.0 * company->rest};
     RP_TRY(rp_bumps_find(&company->bumps, &r->meeting, company->echo.data, company->echoes,
-                         grid->allocator));
+                         allocator));
     const size_t echoes = (size_t)company->bumps.count * sizeof(rp_echo);
-    if (echoes > company->echo.bytes) {
-        RP_TRY(rp_buffer_reserve(&company->echo, grid->allocator, 2 * echoes,
-                                 (size_t)company->echoes * sizeof(rp_echo), "bodies that touch"));
+    return echoes > company->echo.bytes
+               ? rp_buffer_reserve(&company->echo, allocator, 2 * echoes,
+                                   (size_t)company->echoes * sizeof(rp_echo), "bodies that touch")
+               : RP_OK;
+}
+
+rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *collider,
+                         int colliders, rp_body *body, double dt, const rp_grid *grid, int threads,
+                         rp_scratch *scratch)
+{
+    RP_TRY(rp_rigids_gather(r, company, collider, colliders, body, dt, grid->layout.dim,
+                            grid->allocator));
+    if (r->free == 0) {
+        return RP_OK;
     }
     static const char what[] = "nodes that bodies touch";
     const size_t pages = (size_t)grid->pages;
@@ -461,6 +472,39 @@ static void mass_matrix(const rp_body *body, double out[UNKNOWNS][UNKNOWNS])
     }
 }
 
+// Towards where nothing is left over. @param rest what is @return largest change of a velocity
+static double go_on(const double M[UNKNOWNS][UNKNOWNS], const double slope[UNKNOWNS][UNKNOWNS],
+                    double radius, double share, double rest[UNKNOWNS], double unknown[UNKNOWNS])
+{
+    double A[UNKNOWNS][UNKNOWNS], change = 0.0;
+    for (int i = 0; i < UNKNOWNS; i++) {
+        for (int j = 0; j < UNKNOWNS; j++) {
+            A[i][j] = M[i][j] + slope[i][j];
+        }
+    }
+    eliminate(A, rest);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        unknown[i] += share * rest[i];
+        change = fmax(change, (i < 3 ? 1.0 : radius) * fabs(rest[i]));
+    }
+    return change;
+}
+
+double rp_rigids_newton(const rp_body *body, const double alone[6], const double given[6],
+                        const double slope[6][6], double unknown[6])
+{
+    double M[UNKNOWNS][UNKNOWNS], rest[UNKNOWNS];
+    mass_matrix(body, M);
+    for (int i = 0; i < UNKNOWNS; i++) {
+        rest[i] = given[i];
+        for (int j = 0; j < UNKNOWNS; j++) {
+            rest[i] -= M[i][j] * (unknown[j] - alone[j]);
+        }
+    }
+    return go_on((const double(*)[UNKNOWNS])M, slope, sqrt(M[5][5] / body->mass), 1.0, rest,
+                 unknown);
+}
+
 // Give a body the sum of what its grips give nodes (sign 1: back; -1: take it away again).
 static void answer(rp_body *body, const double sum[UNKNOWNS], double sign)
 {
@@ -540,7 +584,7 @@ static double solve_body(solving *s, int which)
     const double small = SETTLED * fastest_of(s, radius);
     double change = INFINITY;
     for (int turn = 0;; turn++) {
-        double A[UNKNOWNS][UNKNOWNS], step[UNKNOWNS];
+        double step[UNKNOWNS];
         s->slopes = turn < USUAL;
         const double left = find_rest(s, M, free_of, radius, sum, step);
         if (turn > 0 && (!(left > small) || !(change > small) || turn == NEWTON)) {
@@ -550,18 +594,9 @@ static double solve_body(solving *s, int which)
             s->slopes = true;
             find_rest(s, M, free_of, radius, sum, step);
         }
-        for (int i = 0; i < UNKNOWNS; i++) {
-            for (int j = 0; j < UNKNOWNS; j++) {
-                A[i][j] = M[i][j] + sum[UNKNOWNS * (i + 1) + j];
-            }
-        }
-        eliminate(A, step);
-        change = 0.0;
-        for (int i = 0; i < UNKNOWNS; i++) {
-            // one that goes to and fro is led to the middle
-            s->unknown[i] += (turn < NEWTON / 2 ? 1.0 : 0.5) * step[i];
-            change = fmax(change, (i < 3 ? 1.0 : radius) * fabs(step[i]));
-        }
+        // one that goes to and fro is led to the middle
+        change = go_on((const double(*)[UNKNOWNS])M, (const double(*)[UNKNOWNS])(sum + UNKNOWNS),
+                       radius, turn < NEWTON / 2 ? 1.0 : 0.5, step, s->unknown);
     }
     answer(body, sum, 1.0);
     double changed = 0.0;
@@ -688,6 +723,41 @@ static void mend(const rp_rigids *r)
     }
 }
 
+void rp_rigids_warm(rp_rigids *r)
+{
+    rp_company *company = r->company;
+    rp_links_begin(company->link, company->links, &r->meeting, company->link_state);
+    rp_bumps_warm(&company->bumps, &r->meeting);
+    rp_links_warm(company->link, company->links, &r->meeting);
+}
+
+// What bodies did to each other is theirs, and known to the next step.
+static void end_meeting(rp_rigids *r)
+{
+    rp_company *company = r->company;
+    const rp_body *body = r->meeting.body;
+    rp_impulse of_others[256];
+    for (int c = 0; c < r->colliders; c++) {
+        of_others[c] = body[c].given;
+    }
+    rp_bumps_end(&company->bumps, &r->meeting, company->echo.data);
+    company->echoes = company->bumps.count;
+    rp_links_end(company->link, company->links, &r->meeting, company->link_state);
+    for (int c = 0; c < r->colliders; c++) {
+        for (int a = 0; a < 3; a++) {
+            company->met[c].linear[a] = body[c].given.linear[a] - of_others[c].linear[a];
+            company->met[c].angular[a] = body[c].given.angular[a] - of_others[c].angular[a];
+        }
+    }
+    mend(r);
+}
+
+void rp_rigids_meet(rp_rigids *r)
+{
+    (void)solve_bumps(r);
+    end_meeting(r);
+}
+
 void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rubbed)
 {
     if (r->free == 0) {
@@ -699,9 +769,7 @@ void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rub
     rp_parallel_for(threads, r->pages, 4, grip_page, &s);
     const bool shared = list_own(r);
     const int64_t own = r->own_first[r->colliders];
-    rp_links_begin(company->link, company->links, &r->meeting, company->link_state);
-    rp_bumps_warm(&company->bumps, &r->meeting);
-    rp_links_warm(company->link, company->links, &r->meeting);
+    rp_rigids_warm(r);
     // what depends on no other body is done after one sweep
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double changed = 0.0;
@@ -717,18 +785,5 @@ void rp_rigids_solve(rp_rigids *r, const rp_grid *grid, int threads, double *rub
         }
     }
     hand_out(&s, rubbed);
-    rp_impulse of_nodes[256];
-    for (int c = 0; c < r->colliders; c++) {
-        of_nodes[c] = body[c].given;
-    }
-    rp_bumps_end(&company->bumps, &r->meeting, company->echo.data);
-    company->echoes = company->bumps.count;
-    rp_links_end(company->link, company->links, &r->meeting, company->link_state);
-    for (int c = 0; c < r->colliders; c++) {
-        for (int a = 0; a < 3; a++) {
-            company->met[c].linear[a] = body[c].given.linear[a] - of_nodes[c].linear[a];
-            company->met[c].angular[a] = body[c].given.angular[a] - of_nodes[c].angular[a];
-        }
-    }
-    mend(r);
+    end_meeting(r);
 }

@@ -47,9 +47,10 @@ typedef struct rp_company {
     rp_link link[RP_JOINT_LIMIT];
     rp_link_state link_state[RP_JOINT_LIMIT]; // state
     int links;
-    double gravity[3];   // [m/s^2]
-    double rest;         // velocity that gravity gives in a step [m/s]
-    rp_impulse met[256]; // what each collider got of others in the step, not of nodes
+    double gravity[3];    // [m/s^2]
+    double rest;          // velocity that gravity gives in a step [m/s]
+    rp_impulse met[256];  // what each collider got of others in the step, not of nodes
+    rp_impulse pull[256]; // what gravity and the scene gave each before the step
 } rp_company;
 
 typedef struct rp_rigids {
@@ -69,6 +70,25 @@ typedef struct rp_rigids {
     int64_t *own_first; // [colliders + 1]
     double *piece;      // sums over pieces of a body's grips
 } rp_rigids;
+
+// For a method without nodes: only where bodies meet. Then it calls, in a step that may be tried
+// again from here with bodies as they came: rp_rigids_warm(), whatever its particles do to bodies,
+// and rp_rigids_meet().
+// @param company of the world; NULL: there are no free bodies
+rp_result rp_rigids_gather(rp_rigids *r, rp_company *company, const rp_collider *collider,
+                           int colliders, rp_body *body, double dt, int dim,
+                           const rp_allocator *allocator);
+// Bodies get what they did to each other in the last step.
+void rp_rigids_warm(rp_rigids *r);
+// And what they do in this one.
+void rp_rigids_meet(rp_rigids *r);
+
+// A body that would go on at `alone` is given `given` where it goes at `unknown` (velocity, then
+// spin), and less by `slope` for every bit that it goes faster: one step of Newton's method.
+// @param[in,out] unknown
+// @return how much a velocity has changed by it [m/s]
+double rp_rigids_newton(const rp_body *body, const double alone[6], const double given[6],
+                        const double slope[6][6], double unknown[6]);
 
 // @param company of the world; NULL: there are no free bodies
 // @param scratch of the step

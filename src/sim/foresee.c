@@ -285,6 +285,8 @@ static void look_at_collider(view *v, int collider, int samples)
     passage kept[KEPT];
     slice slices[SLICES];
     int count = 0, spots = 0, thin = 0, leaky = 0, sliced = 0;
+    // particles without nodes do not feel what is a support away
+    const double apart = (v->world->needs.grid ? THIN : HOLDS) * v->h;
     for (int i = 0; i < samples; i++) {
         passage p;
         if (!draw_spot(v, collider, &r, &p.spot)) {
@@ -292,10 +294,10 @@ static void look_at_collider(view *v, int collider, int samples)
         }
         const double deep = thickness(v, &p.spot);
         spots++;
-        thin += deep < THIN * v->h;
+        thin += deep < apart;
         leaky += deep < 0.98 * HOLDS * v->h; // less what places and fields of distances are off by
         // of many any will do, as they come at random; the thinnest matter
-        if (deep < THIN * v->h && sliced < SLICES) {
+        if (deep < apart && sliced < SLICES) {
             slices[sliced++] = (slice){deep, p.spot};
         }
         p.width = gap(v, &p.spot, WIDE * v->h, &p.other);
@@ -303,8 +305,8 @@ static void look_at_collider(view *v, int collider, int samples)
             keep_narrowest(v, kept, &count, KEPT, &p);
         }
     }
-    if (leaky > LEAK_SHARE * spots || thin > THIN_SHARE * spots) {
-        const bool leaks = leaky > LEAK_SHARE * spots;
+    const bool leaks = leaky > LEAK_SHARE * spots;
+    if (leaks || (thin > THIN_SHARE * spots && v->world->needs.grid)) {
         const slice s = typical(slices, sliced, (leaks ? HOLDS : THIN) * v->h);
         char where[96];
         snprintf(where, sizeof where, "about %.2g m at (%.3g, %.3g, %.3g)", s.deep, s.spot.x[0],

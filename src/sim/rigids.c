@@ -416,6 +416,7 @@ rp_result rp_world_begin_rigids(rp_world *world, const rp_step *step)
             push.angular[a] *= dim == 3 || a == 2 ? step->dt : 0.0;
         }
         rp_body_take(body, &push);
+        world->company.pull[rigid->collider] = push;
         body->given = (rp_impulse){0};
     }
     return RP_OK;

@@ -76,9 +76,13 @@ void rp_watch_step(rp_world *world, const rp_step *step, const double *layers)
     }
 }
 
-// Energy that nobody would see: a hundredth of a cell a frame, and a hundredth of a cell up.
+// Energy that nobody would see: a hundredth of a cell a frame, and a hundredth of a cell up, of
+// the particles and of bodies that they may carry.
 static double hardly_any(const rp_world *world, const double gravity[3], double mass)
 {
+    for (int i = 0; i < world->rigids; i++) {
+        mass += world->body[world->rigid[i].collider].mass;
+    }
     const double creep = 0.01 * world->def.dx * world->def.fps;
     const double g =
         sqrt(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);

@@ -159,6 +159,94 @@ static void momentum_is_kept(void)
     }
 }
 
+// A body thrown into sand, without gravity and walls: what it loses the sand has, and a light one
+// is not thrown back faster than it came.
+static void a_body_and_its_sand_keep_momentum(void)
+{
+    check_allow_warning(); // of a step at the blow that took too long
+    static const struct {
+        int dim;
+        const char *precision;
+        double density, tolerance;
+    } cases[] = {{2, "double", 30, 1e-12},
+                 {2, "single", 3000, 2e-6},
+                 {2, "double", 3000, 1e-12},
+                 {3, "double", 300, 1e-12}};
+    for (int i = 0; i < 4; i++) {
+        run r = start("local dim = %d\n"
+                      "scene { method = 'sph', dimension = dim, dx = 0.04, frames = 4, fps = 50, "
+                      "gravity = {0, 0, 0}, precision = '%s' }\n"
+                      "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max "
+                      "= {0.2, 0.2, dim == 3 and 0.12 or 0} } }\n"
+                      "rigid { name = 'block', velocity = {1, -0.5, 0}, spin = { axis = {0, 0, 1}, "
+                      "rate = 200 }, "
+                      "density = %g, shape = box { min = {-0.12, 0.13, 0}, max = {-0.01, 0.25, "
+                      "0.1} } }\n",
+                      cases[i].dim, cases[i].precision, cases[i].density);
+        check_context("case %d", i);
+        rp_rigid_state b;
+        const look before = look_at(r.world);
+        rp_world_rigid(r.world, 0, &b);
+        const double scale = b.mass * 1.1, speed = b.velocity[0];
+        double all[3], energy = b.kinetic;
+        for (int a = 0; a < 3; a++) {
+            all[a] = before.momentum[a] + b.mass * b.velocity[a];
+        }
+        for (int k = 0; k < 4; k++) {
+            CHECK_OK(rp_world_run_frame(r.world));
+        }
+        const look after = look_at(r.world);
+        rp_world_rigid(r.world, 0, &b);
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(after.momentum[a] + b.mass * b.velocity[a], all[a],
+                       cases[i].tolerance * scale);
+        }
+        CHECK(b.velocity[0] < 0.98 * speed);
+        CHECK(b.kinetic + 0.5 * after.mass * after.speed * after.speed < energy);
+        stop(&r);
+    }
+}
+
+// Bodies much lighter and much heavier than sand come to rest on it, and it carries what they
+// weigh.
+static void bodies_rest_on_sand(void)
+{
+    check_allow_warning(); // of a step at the blow that took too long
+    static const struct {
+        int dim;
+        double ratio, height;
+    } cases[] = {{2, 0.02, 0.1}, {2, 0.1, 0.28}, {2, 1, 0.28}, {2, 10, 0.28}, {3, 2, 0.21}};
+    for (int i = 0; i < (check_long() ? 5 : 4); i++) {
+        run r = start(
+            "local dim, width, up = %d, %g, %g\n"
+            "scene { method = 'sph', dimension = dim, dx = 0.03, frames = 100, fps = 50 }\n"
+            "local function wall(at, to) collider { shape = half_space { point = at, normal = to "
+            "}, contact = 'separate', friction = 0.4 } end\n"
+            "wall({0, 0, 0}, {0, 1, 0}) wall({0, 0, 0}, {1, 0, 0}) wall({width, 0, 0}, {-1, 0, "
+            "0})\n"
+            "if dim == 3 then wall({0, 0, 0}, {0, 0, 1}) wall({0, 0, width}, {0, 0, -1}) end\n"
+            "local ball = sphere { center = {0.5 * width, up, 0.5 * width}, radius = 0.075 }\n"
+            "particles { material = material.sand { density = 1500 }, shape = subtract(box { min = "
+            "{0, 0, 0}, max = {width, dim == 3 and 0.12 or 0.2, width} }, ball) }\n"
+            "rigid { name = 'ball', density = 1500 * %g, shape = ball }\n",
+            cases[i].dim, cases[i].dim == 3 ? 0.3 : 0.6, cases[i].height, cases[i].ratio);
+        check_context("case %d", i);
+        for (int k = 0; k < 100; k++) {
+            CHECK_OK(rp_world_run_frame(r.world));
+        }
+        rp_rigid_state b;
+        rp_world_rigid(r.world, 0, &b);
+        printf("     case %d: %.2g, %.2g, %.2g mm/s, force / weight %.4f, at %.3f m\n", i,
+               1e3 * b.velocity[0], 1e3 * b.velocity[1], 1e3 * b.velocity[2],
+               b.force[1] / (b.mass * g), b.pose.position[1]);
+        const double speed = sqrt(b.velocity[0] * b.velocity[0] + b.velocity[1] * b.velocity[1] +
+                                  b.velocity[2] * b.velocity[2]);
+        CHECK(speed < 0.02);
+        CHECK_NEAR(b.force[1] / (b.mass * g), 1.0, 0.05);
+        stop(&r);
+    }
+}
+
 // Nothing strains a block that only flies: strain rates come from differences of velocities.
 // Printed sums of velocities alone would tear at its surface.
 static void a_block_that_flies_is_not_strained(void)
@@ -494,7 +582,8 @@ static void a_collapse_runs_out_as_with_a_grid(void)
     CHECK(front[0][1] > 0.6);
 }
 
-TEST_MAIN(TEST(momentum_is_kept), TEST(a_block_that_flies_is_not_strained), TEST(spin_is_kept),
+TEST_MAIN(TEST(momentum_is_kept), TEST(a_body_and_its_sand_keep_momentum),
+          TEST(bodies_rest_on_sand), TEST(a_block_that_flies_is_not_strained), TEST(spin_is_kept),
           TEST(a_block_slides_as_coulomb_says), TEST(a_slope_runs_when_it_is_steeper_than_friction),
           TEST(a_column_carries_its_weight), TEST(a_collapse_runs_out_as_with_a_grid),
           TEST(walls_get_what_a_grain_loses), TEST(the_last_of_many_colliders_holds),

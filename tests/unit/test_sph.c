@@ -471,7 +471,9 @@ static const char scene[] =
     "collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} }, contact = "
     "'separate', friction = 0.4 }\n"
     "collider { shape = box { min = {-0.2, 0, -1}, max = {0.04, 0.1, 1} }, motion = function(t) "
-    "return {position = {0.3 * t, 0, 0}} end }\n";
+    "return {position = {0.3 * t, 0, 0}} end }\n"
+    "rigid { shape = sphere { center = {0.15, 0.465, 0.1}, radius = 0.06 }, density = 900, "
+    "velocity = {0, -1, 0} }\n";
 
 static rp_world *world_of(int dim, const char *precision, int threads, rp_scene **out)
 {

@@ -18,6 +18,7 @@
 #include "model/sand.h"
 #include "solver/blame.h"
 #include "solver/common.h"
+#include "solver/sph/bodies.h"
 #include "solver/sph/neighbours.h"
 #include "solver/sph/walls.h"
 
@@ -421,28 +422,32 @@ static double tolerance(const sph_state *s, const rp_step *step)
 
 // Stress and velocity of the step, from the strains of the last. @return how many iterations it
 // took
-static rp_result iterate(const sph_state *s, rp_step *step, rp_sph_job *job, int *iterations,
-                         rp_sph_report *out)
+static rp_result iterate(const sph_state *s, rp_step *step, rp_sph_job *job, rp_sph_bodies *bodies,
+                         int *iterations, rp_sph_report *out)
 {
     enum { LEAST = 5 };
     static const double STEADY =
         0.05; // share of the largest stress that any may change by in the last iteration
+    static const double TOGETHER = 1e-4; // cells that a body may be taken elsewhere by it
     const sph_options *o = step->option;
     job->dt = step->dt;
     job->recovery = fmin(1.0, step->dt / o->recovery);
     over_pages(step, job, s->passes->load);
     over_pages(step, job, s->passes->kick);
     RP_TRY(add_field(step, job));
+    RP_TRY(rp_sph_bodies_begin(bodies, step, job));
     bool done = false;
     int since = 0; // that momentum has been gathering
     for (*iterations = 0; !done && *iterations < (int)o->iterations; ++*iterations) {
         over_pages(step, job, s->passes->force);
+        const double led = rp_sph_bodies_answer(bodies, job);
         job->momentum = since / (since + 3.0);
         over_pages(step, job, s->passes->strain);
         *out = all_reports(job);
         since = out->astray > 0.0 ? 0 : since + 1;
         done = *iterations + 1 >= LEAST && out->residual < tolerance(s, step) &&
-               out->change <= STEADY * out->size;
+               out->change <= STEADY * out->size &&
+               led * step->dt <= TOGETHER * step->grid->layout.h;
     }
     *iterations += !done; // one more than are allowed
     return RP_OK;
@@ -503,13 +508,15 @@ static rp_result sph_step(void *state, rp_step *step)
     job.rate = coheres ? s->rate.data : NULL;
     job.report = s->report.data;
     memcpy(job.pull, step->gravity, sizeof job.pull);
+    rp_sph_bodies bodies;
+    RP_TRY(rp_sph_bodies_find(&bodies, step, &job));
     rp_stage_done(step, LIST, &since);
 
     int iterations = 0;
     bool done = false;
     rp_sph_report report = {0};
     for (const double shortest = least_effort(s, step); !done;) {
-        RP_TRY(iterate(s, step, &job, &iterations, &report));
+        RP_TRY(iterate(s, step, &job, &bodies, &iterations, &report));
         done = iterations <= (int)o->iterations;
         if (!done && 0.5 * step->dt < shortest) {
             note_miss(s, step, &report);
@@ -521,6 +528,7 @@ static rp_result sph_step(void *state, rp_step *step)
     }
     rp_stage_done(step, SOLVE, &since);
 
+    rp_sph_bodies_settle(&bodies, &job);
     over_pages(step, &job, s->passes->finish);
     for (rp_local p = 0; p < set->pages; p++) {
         if (job.report[p].bad) {
@@ -530,6 +538,7 @@ static rp_result sph_step(void *state, rp_step *step)
     report = all_reports(&job);
     rp_set_travelled(set, report.move);
     rp_sph_walls_sum(&job, step->body);
+    rp_sph_bodies_meet(&bodies);
     // what is too dense comes apart against its pressure, which is energy that was never there
     const double h = set->layout.h;
     step->drive.energy +=
@@ -569,8 +578,7 @@ const rp_solver rp_solver_sph = {
                         [RP_FEATURE_BODIES] = RP_IMPOSSIBLE,
                         [RP_FEATURE_MIXTURE] = RP_IMPOSSIBLE,
                         [RP_FEATURE_PERMEABLE] = RP_IMPOSSIBLE,
-                        [RP_FEATURE_FRACTURE] = RP_IMPOSSIBLE,
-                        [RP_FEATURE_RIGID] = RP_IMPOSSIBLE},
+                        [RP_FEATURE_FRACTURE] = RP_IMPOSSIBLE},
              .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
                      [RP_FEATURE_PERMEABLE] = "use method mixture",
                      [RP_FEATURE_HARDENING] = "give friction_angle alone",
@@ -579,7 +587,6 @@ const rp_solver rp_solver_sph = {
                      [RP_FEATURE_VISCOSITY] = "sand has `sph = { viscosity = ... }`",
                      [RP_FEATURE_BODIES] = "what touches is one sand here",
                      [RP_FEATURE_FRACTURE] = "use method explicit",
-                     [RP_FEATURE_RIGID] = "a collider with a motion moves sand, too",
                      [RP_FEATURE_ENERGY] = "its losses are not counted yet"},
              .option = option,
              .options = sizeof option / sizeof option[0]},
