@@ -15,8 +15,8 @@ static const option bench_options[] = {
     {.name = "--render", .help = "only how long pictures take"},
     {.name = "--method",
      .value = "M",
-     .help = "only this method: nonsmooth, or implicit or sph (with --particles N)",
-     .words = "nonsmooth implicit sph"},
+     .help = "only this method: nonsmooth, or implicit, mixture or sph (with\n--particles N)",
+     .words = "nonsmooth implicit mixture sph"},
     {.name = "--json", .help = "print limits and results as JSON"},
     {.name = "--csv", .value = "FILE", .help = "append results to a file", .words = "FILE"},
     {.name = "--particles", .value = "N", .help = "one case with about this many particles"},
@@ -366,8 +366,9 @@ static int bench_main(const args *a)
     bool wrong = false;
     const bool sph = method != NULL && strcmp(method, "sph") == 0;
     const bool implicit = method != NULL && strcmp(method, "implicit") == 0;
-    if (method != NULL && strcmp(method, "nonsmooth") != 0 && !sph && !implicit) {
-        return say_usage("--method: want nonsmooth, implicit or sph, got %s", method);
+    const bool mixture = method != NULL && strcmp(method, "mixture") == 0;
+    if (method != NULL && strcmp(method, "nonsmooth") != 0 && !sph && !implicit && !mixture) {
+        return say_usage("--method: want nonsmooth, implicit, mixture or sph, got %s", method);
     }
     if (method != NULL) {
         const double particles =
@@ -375,9 +376,10 @@ static int bench_main(const args *a)
         if (wrong) {
             return EXIT_USAGE;
         }
-        const rp_result result = implicit ? bench_implicit(particles)
-                                 : sph    ? bench_sph(particles)
-                                          : bench_nonsmooth();
+        const rp_result result = implicit  ? bench_implicit(particles)
+                                 : mixture ? bench_mixture(particles)
+                                 : sph     ? bench_sph(particles)
+                                           : bench_nonsmooth();
         return result != RP_OK ? say_error(result, true) : EXIT_DONE;
     }
     plan p = {.count = 0};

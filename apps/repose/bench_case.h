@@ -61,6 +61,8 @@ rp_result bench_nonsmooth(void);
 rp_result bench_implicit(double particles);
 // Granular SPH: printed.
 rp_result bench_sph(double particles);
+// Sand and water, alone and together: printed.
+rp_result bench_mixture(double particles);
 
 // Of what the cores could have done in the time that they gave us: what others took is no fault of
 // the step.

@@ -275,11 +275,42 @@ RP_INLINE void turn_affine(const real increment[DIM * DIM][RP_LANES], int l, rea
     }
 }
 
+// Gradients that laws follow instead of those of the velocity, and the mass that they see.
+typedef struct flow_lanes {
+    const real (*in)[RP_LANES]; // as gathered, one half; NULL: those of the velocity
+    const real *times;          // of the tile; NULL: 1
+} flow_lanes;
+
+RP_INLINE void flow_tile(const rp_transfer_job *job, const flow_lanes *flow, const stencil_tile *s,
+                         int l, bool slopes, real increment[DIM * DIM][RP_LANES],
+                         real density[RP_LANES], extremes *most)
+{
+    const double h = job->grid->layout.h;
+    const real per_cell = (real)(1.0 / h), dt = (real)job->dt;
+    const int value = slopes ? 3 : 0, first = slopes ? 0 : 1;
+    const vec times = flow->times != NULL ? vload(flow->times + l) : vset(1);
+    vec gradient2 = vset(0);
+    for (int i = 0; i < DIM; i++) {
+        const vec ui = vload(&flow->in[value * RP_QUAD + i][l]);
+        for (int j = 0; j < DIM; j++) {
+            const vec slope = vload(&flow->in[(first + j) * RP_QUAD + i][l]);
+            const vec dui =
+                slopes ? slope * per_cell : fit(slope, vload(&s->away[j][l]), ui, per_cell);
+            const vec rate = dui * times;
+            gradient2 = vfma(rate, rate, gradient2);
+            vstore(&increment[i * DIM + j][l], rate * dt);
+        }
+    }
+    const real volume = (real)(1.0 / (DIM == 3 ? h * h * h : h * h));
+    vstore(&density[l], vload(&flow->in[value * RP_QUAD + 3][l]) * times * volume);
+    note_extremes(vset(0), gradient2, vset(0), most);
+}
+
 // Lane by lane: in[quad * 4 + number].
 RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *columns,
                            const group_lanes *g, const transfer_tile *own, rp_law_tile *tile,
                            const stencil_tile *s, const real (*in)[RP_LANES], bool slopes,
-                           bool keeps, extremes *most)
+                           bool keeps, const flow_lanes *flow, extremes *most)
 {
     _Alignas(64) real increment[DIM * DIM][RP_LANES], density[RP_LANES];
     const double h = job->grid->layout.h;
@@ -344,6 +375,9 @@ RP_INLINE void update_tile(const rp_transfer_job *job, const law_columns *column
         }
         vstore(&density[l], vload(&in[at.value * RP_QUAD + 3][l]) * volume);
         note_extremes(speed2, gradient2, move, most);
+        if (flow->in != NULL) {
+            flow_tile(job, flow, s, l, slopes, increment, density, most);
+        }
     }
     if (job->law != NULL) {
         tile->increment = increment;
@@ -405,12 +439,33 @@ RP_INLINE void gather_tile(const local_arena *from, const local_arena *kept, con
     quads_to_lanes(quads, gathered, out);
 }
 
+// Value and slopes, or moments, of one more field.
+RP_INLINE void gather_half(const local_arena *from, const stencil_tile *s, int lanes, bool slopes,
+                           real *gathered, real (*out)[RP_LANES])
+{
+    for (int l = 0; l < lanes;) {
+        const lane_int at = s->at[l];
+        const cell_rows cell = cell_load(from->node + at);
+        do {
+            gather(&cell, s, l, !slopes, slopes, &gathered[l * HALF * RP_QUAD]);
+        } while (++l < lanes && s->at[l] == at);
+    }
+    memset(&gathered[lanes * HALF * RP_QUAD], 0,
+           sizeof(real) * (size_t)((RP_LANES - lanes) * HALF * RP_QUAD));
+    quads_to_lanes(HALF, gathered, out);
+}
+
 RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, rp_page_report *out)
 {
     const rp_page *page = &rp_set_page(job->set)[p];
     const bool keeps = rp_transfer_keeps(job->transfer) && rp_set_has(job->set, RP_COL_VELOCITY);
-    local_arena velocity, kept;
+    const bool flows = job->flow_channel != 0;
+    const real *times = flows ? job->times : NULL;
+    local_arena velocity, kept, flow;
     load_arena(job->grid, RP_CH_MOMENTUM, page, &velocity);
+    if (flows) {
+        load_arena(job->grid, job->flow_channel, page, &flow);
+    }
     if (keeps) {
         load_arena(job->grid, RP_CH_IMPULSE, page, &kept);
     }
@@ -428,6 +483,7 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
         _Alignas(64) real gathered[RP_LANES * QUADS_ALL * RP_QUAD];
         _Alignas(64) real in[QUADS_ALL * RP_QUAD][RP_LANES];
+        _Alignas(64) real flowing[HALF * RP_QUAD][RP_LANES];
         stencil_tile s;
         if (job->group != NULL && page->flags & RP_PAGE_MIXED) {
             spread_groups(job, slot, &g);
@@ -442,7 +498,11 @@ RP_INLINE void gather_page(const rp_transfer_job *job, rp_local p, bool slopes, 
         } else {
             gather_tile(&velocity, NULL, &s, lanes, slopes, gathered, in);
         }
-        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, keeps, &most);
+        if (flows) {
+            gather_half(&flow, &s, lanes, slopes, gathered, flowing);
+        }
+        const flow_lanes followed = {flows ? flowing : NULL, times != NULL ? times + slot : NULL};
+        update_tile(job, &columns, &g, &own, &tile, &s, in, slopes, keeps, &followed, &most);
         transfer_tile_next(&own);
     }
     *out = (rp_page_report){0};
@@ -517,4 +577,66 @@ void RP_VARIANT(update)(const rp_transfer_job *job, rp_lanes gradient, rp_lanes 
         update_laws(job, &columns, &g, &tile, &most);
     }
     report(&most, out);
+}
+
+typedef real four_reals __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real))));
+
+// The nodes around a page, one number each.
+static void load_numbers(const rp_grid *grid, int channel, const rp_page *page, real *out)
+{
+    for (int n = 0; n < RP_NEAR; n++) {
+        if (page->near[n] == RP_NO_PAGE) {
+            continue; // out of reach
+        }
+        int32_t offset[3];
+        rp_near_offset(n, offset);
+        const overlap o = overlap_reached(overlap_at(offset), page);
+        const real *from = rp_grid_nodes(grid, channel, (rp_local)page->near[n]);
+        FOR_OVERLAP(o, x, y)
+        {
+            memcpy(out + overlap_in_arena(&o, x, y), from + overlap_in_block(&o, x, y),
+                   sizeof(real) * (size_t)(o.hi[ROW] - o.lo[ROW]));
+        }
+    }
+}
+
+bool RP_VARIANT(number)(const rp_transfer_job *job, int channel, void *out, bool any, rp_local p)
+{
+    const rp_page *page = &rp_set_page(job->set)[p];
+    // rows hang over, and what is there must be a number
+    real arena[ARENA_NODES + 4] = {0};
+    RP_ASSERT(job->grid->channel[channel].comps == 1);
+    load_numbers(job->grid, channel, page, arena);
+    bool found = false;
+    for (rp_local first = 0; first < page->count; first += RP_LANES) {
+        const rp_local slot = page->first + first;
+        const int lanes = page->count - first < RP_LANES ? page->count - first : RP_LANES;
+        real *to = (real *)out + slot;
+        memset(to, 0, sizeof(real) * RP_LANES);
+        if (any && found) {
+            continue;
+        }
+        stencil_tile s;
+        stencil_fill(rp_set_tile(job->set, RP_COL_POSITION, slot), NO_SLOPES, &s);
+        for (int l = 0; l < lanes; l++) {
+            const real *base = arena + s.at[l] / RP_QUAD;
+            four_reals sum = {0}, along;
+            UNROLL(4) for (int i = 0; i < WIDTH; i++)
+            {
+                four_reals rows = {0};
+                UNROLL(4) for (int j = 0; j < DEEP; j++)
+                {
+                    const four_reals each =
+                        *(const four_reals *)(base + (i * ARENA_Y + j) * ARENA_Z);
+                    rows += DIM == 3 ? each * s.w[OUTER - 1][j][l] : each;
+                }
+                sum += rows * s.w[0][i][l];
+            }
+            memcpy(&along, s.row_w[quad_at(l)], sizeof along);
+            sum *= along;
+            to[l] = sum[0] + sum[1] + (sum[2] + sum[3]);
+            found = found || to[l] != 0;
+        }
+    }
+    return found;
 }

@@ -29,6 +29,10 @@ typedef struct rp_transfer_job {
     double kept;         // share of what particles have and nodes have not: RP_FLIP, RP_STEADY
     uint64_t seed, step; // of the dither
     bool account;        // fill in rp_page_report.plastic
+    // Where they are not 0: p2g scatters nothing but the impulse of forces, and into this channel
+    // of quads; in g2p laws follow the velocities of that one, and see its fourth number as mass.
+    int force_channel, flow_channel;
+    const void *times; // real[slots]: multiplies those forces, gradients and masses; NULL: 1
 } rp_transfer_job;
 
 // What a page has to report after G2P.
@@ -116,6 +120,10 @@ typedef struct rp_balance {
     X(void, p2g, (const rp_transfer_job *job, rp_local page), __VA_ARGS__)                                   \
     /* gather, move, update strain; only the particles of this page are written */                           \
     X(void, g2p, (const rp_transfer_job *job, rp_local page, rp_page_report *out), __VA_ARGS__)              \
+    /* The number of a channel that has one, by weights, into real[slots]; lanes past the end become zero.   \
+       `any`: only until a tile has one that is not 0, and 0 after it. Returns whether one had. */           \
+    X(bool, number, (const rp_transfer_job *job, int channel, void *out, bool any, rp_local page),           \
+      __VA_ARGS__)                                                                                           \
     /* add up the arenas around a node page, in these channels: 1u << channel */                             \
     X(void, sum, (const rp_grid *grid, const rp_set *set, int sets, unsigned channels, rp_local page),       \
       __VA_ARGS__)                                                                                           \

@@ -37,7 +37,7 @@ typedef struct quad_tile {
 
 RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, const group_lanes *g,
                           const real tau[SYM][RP_LANES], const stencil_tile *s, bool affine,
-                          bool apart, quad_tile *out)
+                          bool apart, const real *times, quad_tile *out)
 {
     const double h = job->grid->layout.h;
     const vec cell = vset((real)h);
@@ -46,7 +46,8 @@ RP_INLINE void fill_quads(const rp_transfer_job *job, const transfer_tile *in, c
     for (int l = 0; l < RP_LANES; l += LANES) {
         const vec zero = vset(0);
         const vec m = vload(&g->value[RP_GROUP_MASS][l]);
-        const vec force = vload(&g->value[RP_GROUP_VOLUME][l]) * push;
+        vec force = vload(&g->value[RP_GROUP_VOLUME][l]) * push;
+        force = times != NULL ? force * vload(times + l) : force;
         vec q[RP_QUAD] = {zero, zero, zero, m}, f[RP_QUAD] = {zero, zero, zero, zero};
         UNROLL(3) for (int i = 0; i < DIM; i++) { q[i] = m * vload(v + i * RP_LANES + l); }
         UNROLL(3) for (int j = 0; j < DIM; j++)
@@ -208,11 +209,34 @@ RP_INLINE void scatter_tile(const stencil_tile *s, const quad_tile *t, bool affi
     }
 }
 
+// Impulses of forces and nothing else.
+RP_INLINE void scatter_forces(const stencil_tile *s, const quad_tile *t, bool affine, int lanes,
+                              run *open, real *arena)
+{
+    run r = *open;
+    for (int l = 0; l < lanes; l++) {
+        if (s->at[l] != r.at) {
+            run_end(r.at, &r.sum, arena);
+            r.sum = cell_zero();
+            r.at = s->at[l];
+        }
+        if (affine) {
+            scatter_field(s, t, t->f, t->T, l, &r.sum);
+        } else {
+            scatter_impulse(s, t, l, &r.sum);
+        }
+    }
+    *open = r;
+}
+
 RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
 {
     const rp_page *page = &rp_set_page(job->set)[p];
-    const bool apart = rp_grid_has(job->grid, RP_CH_IMPULSE);
-    real *momentum = clear_arena(job, page, RP_CH_MOMENTUM);
+    const bool forces = job->force_channel != 0;
+    const bool apart = !forces && rp_grid_has(job->grid, RP_CH_IMPULSE);
+    const real *times = forces ? job->times : NULL;
+    // where only forces are scattered they take the place of momentum
+    real *momentum = clear_arena(job, page, forces ? job->force_channel : RP_CH_MOMENTUM);
     real *impulse = apart ? clear_arena(job, page, RP_CH_IMPULSE) : NULL;
     run open = no_run;
     cell_rows pushes = cell_zero();
@@ -243,11 +267,15 @@ RP_INLINE void scatter_page(const rp_transfer_job *job, rp_local p, bool affine)
         }
         fetch_next(&in);
         stencil_fill(in.x, affine ? NO_SLOPES : SPLINE_SLOPES, &s);
-        if (apart) {
-            fill_quads(job, &in, &g, tau, &s, affine, true, &t);
+        if (forces) {
+            fill_quads(job, &in, &g, tau, &s, affine, true, times != NULL ? times + slot : NULL,
+                       &t);
+            scatter_forces(&s, &t, affine, lanes, &open, momentum);
+        } else if (apart) {
+            fill_quads(job, &in, &g, tau, &s, affine, true, NULL, &t);
             scatter_tile(&s, &t, affine, true, lanes, &open, momentum, &pushes, impulse);
         } else {
-            fill_quads(job, &in, &g, tau, &s, affine, false, &t);
+            fill_quads(job, &in, &g, tau, &s, affine, false, NULL, &t);
             scatter_tile(&s, &t, affine, false, lanes, &open, momentum, NULL, NULL);
         }
         transfer_tile_next(&in);

@@ -713,7 +713,114 @@ static void bad_parts(const rp_kernels *k)
 }
 static void what_is_no_number_is_reported_by_its_part(void) { test_each_variant(bad_parts); }
 
-TEST_MAIN(TEST(any_quantity_arrives_at_the_nodes), TEST(any_quantity_arrives_at_the_particles),
-          TEST(scatter_is_the_transpose_of_gather), TEST(quantities_add_up_where_they_are_told_to),
+// ---- ways through other channels ----
+
+static void forces_page(void *ctx, int64_t page, int thread)
+{
+    (void)thread;
+    loop *l = ctx;
+    l->bed->def.kernels->p2g(&l->bed->job[0], (rp_local)page);
+}
+
+static bool number_found;
+static bool number_any;
+
+static void number_page(void *ctx, int64_t page, int thread)
+{
+    (void)thread;
+    loop *l = ctx;
+    number_found |=
+        l->bed->def.kernels->number(&l->bed->job[0], RP_CH_OWN, lanes, number_any, (rp_local)page);
+}
+
+// Forces alone are those that carry scatters; a channel with twice the velocities and masses, and
+// half of all that is gathered there, gives the bits of G2P; one number is what gather finds.
+static void through_others(const rp_kernels *k)
+{
+    test_bed bed, other;
+    slow_grid g;
+    wide = RP_QUAD;
+    CHECK_HELPER(make_bed(&bed, k, true, false));
+    CHECK_HELPER(slow_init(&g, &bed));
+    rp_carry stress = {.channel = RP_CH_OWN,
+                       .form = RP_CARRY_SYMMETRIC,
+                       .gradient = bed.job[0].gradient,
+                       .lanes = {NULL, rp_sym_comps(k->dim)},
+                       .stress = true,
+                       .factor = RP_TIMES_VOLUME,
+                       .times = {times, 1},
+                       .scale = -bed.job[0].dt};
+    fill_lanes(&bed, 1);
+    bed.job[0].force_channel = RP_CH_OWN;
+    bed.job[0].times = times;
+    loop l = {.bed = &bed};
+    rp_parallel_for(1, bed.set[0].pages, 1, forces_page, &l);
+    sum(&bed);
+    slow_scatter(&g, &stress);
+    CHECK_HELPER(compare_nodes(&bed, &g, &stress));
+    slow_free(&g);
+
+    bed.job[0].force_channel = 0;
+    CHECK_HELPER(make_bed(&other, k, true, false));
+    for (rp_local slot = 0; slot < bed.set[0].slots; slot++) {
+        test_bed_put(&bed, times, slot, 0.5);
+    }
+    test_bed_set_nodes(&bed, RP_CH_MOMENTUM, random_quad, &bed);
+    test_bed_set_nodes(&other, RP_CH_MOMENTUM, random_quad, &other);
+    for (rp_local p = 0; p < bed.grid.pages; p++) {
+        const void *from = rp_grid_nodes(&bed.grid, RP_CH_MOMENTUM, p);
+        void *to = rp_grid_nodes(&bed.grid, RP_CH_OWN, p);
+        for (int n = 0; n < bed.layout.nodes * RP_QUAD; n++) {
+            test_bed_put(&bed, to, n, 2.0 * test_bed_get(&bed, from, n));
+        }
+    }
+    bed.job[0].flow_channel = RP_CH_OWN;
+    const rp_page_report one = test_bed_g2p(&bed, 0), two = test_bed_g2p(&other, 0);
+    for (int c = 0; c < RP_COL_COUNT; c++) {
+        if (rp_set_has(&bed.set[0], (rp_column_id)c)) {
+            check_context("column %d", c);
+            CHECK(same_column(&bed, &other, (rp_column_id)c));
+        }
+    }
+    CHECK(one.gradient2 == two.gradient2 && one.speed2 == two.speed2 && !one.bad);
+    test_bed_free(&other);
+    test_bed_free(&bed);
+
+    wide = 1;
+    CHECK_HELPER(make_bed(&bed, k, true, false));
+    CHECK_HELPER(slow_init(&g, &bed));
+    set_nodes(&bed, &g, RP_CH_OWN);
+    const rp_carry value = {.channel = RP_CH_OWN, .lanes = {lanes, 1}, .scale = 1.0};
+    loop numbers = {.bed = &bed};
+    for (int any = 0; any < 2; any++) {
+        number_any = any != 0;
+        number_found = false;
+        rp_parallel_for(1, bed.set[0].pages, 1, number_page, &numbers);
+        CHECK(number_found);
+        for (rp_local p = 0; p < bed.set[0].pages; p++) {
+            const rp_page *page = &rp_set_page(&bed.set[0])[p];
+            const rp_local known = any && page->count > RP_LANES ? RP_LANES : page->count;
+            for (rp_local i = 0; i < (page->count + RP_LANES - 1) / RP_LANES * RP_LANES; i++) {
+                const rp_local slot = page->first + i;
+                double want[COMPS] = {0};
+                const int id = i < known ? (int)id_of(&bed, slot) : -1;
+                if (id >= 0) {
+                    slow_gather(&g, &value, id, want);
+                }
+                CHECK_NEAR(test_bed_get(&bed, lanes, slot), want[0],
+                           id >= 0 ? gather_bound(&bed, &value, id) : 0.0);
+            }
+        }
+    }
+    wide = 13;
+    slow_free(&g);
+    test_bed_free(&bed);
+}
+// Fails when a factor, a channel or its fourth number is not looked at.
+static void other_channels_take_the_same_way(void) { test_each_variant(through_others); }
+
+TEST_MAIN(TEST(other_channels_take_the_same_way), TEST(any_quantity_arrives_at_the_nodes),
+          TEST(any_quantity_arrives_at_the_particles), TEST(scatter_is_the_transpose_of_gather),
+          TEST(quantities_add_up_where_they_are_told_to),
           TEST(the_parts_of_g2p_are_those_of_the_whole),
           TEST(what_is_no_number_is_reported_by_its_part))

@@ -263,9 +263,6 @@ typedef struct loops {
     int sand, water; // species; -1: there is none
     rp_transfer_job job, bare;
     void *inverse;   // real[slots of water]: one over the share of pores
-    void *solid;     // real[slots of water]: the share of grains
-    void *gradient;  // real[slots of water][d d]
-    void *density;   // real[slots of water]
     void *weights;   // real[slots of sand][PORES]; NULL: all sand is alike
     uint8_t *porous; // [node page]: water that meets grains
     uint8_t *meets;  // [page of water]: likewise
@@ -383,17 +380,6 @@ static void clear_force(const loops *l, const rp_page *page)
     memset(first, 0, rp_page_arena_nodes(&grid->layout, page) * RP_QUAD * real);
 }
 
-static bool gather_share(const loops *l, rp_local p)
-{
-    const rp_step *step = l->step;
-    const rp_page *page = &rp_set_page(l->job.set)[p];
-    const rp_carry share = {
-        .channel = CH_SHARE, .form = RP_CARRY_VALUES, .lanes = {l->solid, 1}, .scale = 1.0};
-    step->kernels->gather(&l->job, &share, p);
-    return EITHER(step, open_pores, tiles_of(page), lanes_at(step, l->solid, page->first, 1),
-                  lanes_at(step, l->inverse, page->first, 1));
-}
-
 static void water_to_nodes(void *context, int64_t p, int thread)
 {
     (void)thread;
@@ -404,7 +390,8 @@ static void water_to_nodes(void *context, int64_t p, int thread)
         near = near || (page->near[n] != RP_NO_PAGE && l->porous[page->near[n]]);
     }
     // by places alone, so that it does not depend on when particles were sorted
-    l->meets[p] = near && gather_share(l, (rp_local)p);
+    l->meets[p] =
+        near && l->step->kernels->number(&l->job, CH_SHARE, l->inverse, true, (rp_local)p);
     l->step->kernels->p2g(l->meets[p] ? &l->bare : &l->job, (rp_local)p);
 }
 
@@ -434,15 +421,13 @@ static void pressure_to_nodes(void *context, int64_t p, int thread)
         clear_force(l, &rp_set_page(l->job.set)[p]);
         return;
     }
-    const rp_carry stress = {.channel = CH_FORCE,
-                             .form = RP_CARRY_SYMMETRIC,
-                             .gradient = step->gradient,
-                             .stress = true,
-                             .factor = RP_TIMES_VOLUME,
-                             .times = {l->inverse, 1},
-                             .scale = -step->dt};
-    gather_share(l, (rp_local)p);
-    step->kernels->scatter(&l->job, &stress, (rp_local)p);
+    rp_transfer_job push = l->job;
+    push.force_channel = CH_FORCE;
+    push.times = l->inverse;
+    const rp_page *page = &rp_set_page(l->job.set)[p];
+    step->kernels->number(&l->job, CH_SHARE, l->inverse, false, (rp_local)p);
+    EITHER(step, open_pores, tiles_of(page), lanes_at(step, l->inverse, page->first, 1));
+    step->kernels->p2g(&push, (rp_local)p);
 }
 
 // Velocities from forces, and the drag between both.
@@ -548,11 +533,8 @@ static void move_sand(void *context, int64_t p, int thread)
     const loops *l = context;
     const rp_step *step = l->step;
     const rp_page *page = &rp_set_page(l->job.set)[p];
-    const rp_carry share = {.channel = CH_SHARE,
-                            .form = RP_CARRY_VALUES,
-                            .lanes = rp_lanes_of(l->job.set, RP_COL_SATURATION),
-                            .scale = 1.0};
-    step->kernels->gather(&l->job, &share, (rp_local)p);
+    step->kernels->number(&l->job, CH_SHARE, l->job.set->column[RP_COL_SATURATION].buffer.data,
+                          false, (rp_local)p);
     EITHER(step, wet, &l->m, tiles_of(page),
            rp_set_tile(l->job.set, RP_COL_SATURATION, page->first),
            rp_set_tile(l->job.set, RP_COL_BOND, page->first));
@@ -565,29 +547,11 @@ static void move_water(void *context, int64_t p, int thread)
     const loops *l = context;
     const rp_step *step = l->step;
     const rp_page *page = &rp_set_page(l->job.set)[p];
-    if (!l->meets[p]) {
-        step->kernels->g2p(&l->job, (rp_local)p, &l->report[p]);
-    } else {
-        // its density is that of the grid over the share of pores, and its volume follows u / theta
-        const int dim = step->grid->layout.dim;
-        const rp_lanes gradient = {l->gradient, dim * dim}, density = {l->density, 1};
-        const rp_carry slopes = {.channel = CH_FLUX,
-                                 .form = RP_CARRY_GRADIENTS,
-                                 .gradient = step->gradient,
-                                 .lanes = gradient,
-                                 .times = {l->inverse, 1},
-                                 .scale = 1.0};
-        const rp_carry mass = {.channel = RP_CH_MOMENTUM,
-                               .first = 3,
-                               .form = RP_CARRY_VALUES,
-                               .lanes = density,
-                               .times = {l->inverse, 1},
-                               .scale = 1.0 / l->m.cell};
-        step->kernels->gather(&l->job, &slopes, (rp_local)p);
-        step->kernels->gather(&l->job, &mass, (rp_local)p);
-        step->kernels->g2p(&l->bare, (rp_local)p, &l->report[p]);
-        step->kernels->update(&l->job, gradient, density, (rp_local)p, &l->report[p]);
-    }
+    // in pores its density is that of the grid over their share, and its volume follows u / theta
+    rp_transfer_job job = l->job;
+    job.flow_channel = l->meets[p] ? CH_FLUX : 0;
+    job.times = l->inverse;
+    step->kernels->g2p(&job, (rp_local)p, &l->report[p]);
     double *volume = l->volume[p];
     volume[1] = 0.0;
     const rp_set *set = l->job.set;
@@ -646,10 +610,7 @@ static rp_result get_ready(mixture_state *s, loops *l)
     memset(l->porous, 0, pages + 1);
     if (l->water >= 0) {
         const size_t slots = (size_t)step->set[l->water].slots + RP_LANES;
-        GET(l->solid, slots * real, "grains around water");
         GET(l->inverse, slots * real, "pores around water");
-        GET(l->density, slots * real, "densities of water");
-        GET(l->gradient, slots * real * (size_t)(layout->dim * layout->dim), "rates of water");
     }
     if (l->sand >= 0 && !l->m.alike) {
         GET(l->weights, ((size_t)step->set[l->sand].slots + RP_LANES) * PORES * real,
@@ -674,8 +635,7 @@ static rp_result move_species(loops *l, int species, double *speed2, double *gra
     }
     rp_set *set = &step->set[species];
     double farthest = 0.0, volume[2] = {0};
-    l->job = l->bare = transfer_job(step, species);
-    l->bare.law = NULL;
+    l->job = transfer_job(step, species);
     rp_parallel_for(step->threads, set->pages, 4, species == l->water ? move_water : move_sand, l);
     for (rp_local p = 0; p < set->pages; p++) {
         if (l->report[p].bad) {

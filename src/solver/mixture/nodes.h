@@ -130,15 +130,16 @@ static void NAME(note_before)(const mixed *m, const REAL *sand, const REAL *wate
     }
 }
 
-// u = theta v_w + (1 - theta) v_s, docs/theory.md (P5).
+// u = theta v_w + (1 - theta) v_s, docs/theory.md (P5), and beside it the mass of water.
 static void NAME(flux)(const mixed *m, const REAL *solid, const REAL *sand, const REAL *water,
                        REAL *out)
 {
     for (int n = 0; n < m->nodes; n++) {
-        for (int a = 0; a < RP_QUAD; a++) {
-            const REAL v = water[n * RP_QUAD + a];
-            out[n * RP_QUAD + a] =
-                sand != NULL && solid[n] > 0 ? v + solid[n] * (sand[n * RP_QUAD + a] - v) : v;
+        const REAL *w = water + n * RP_QUAD;
+        REAL *u = out + n * RP_QUAD;
+        memcpy(u, w, RP_QUAD * sizeof *u);
+        for (int a = 0; a < m->dim && sand != NULL && solid[n] > 0; a++) {
+            u[a] += solid[n] * (sand[n * RP_QUAD + a] - w[a]);
         }
     }
 }
@@ -160,15 +161,12 @@ static void NAME(saturation)(const mixed *m, const REAL *pores, const REAL *wate
 
 // Pages of particles ------------------------------------------------------------------------------
 
-// From the share of grains at particles to one over that of pores. @return whether there are grains
-static bool NAME(open_pores)(rp_local count, const REAL *solid, REAL *inverse)
+// From the share of grains at particles to one over that of pores.
+static void NAME(open_pores)(rp_local count, REAL *share)
 {
-    bool any = false;
     for (rp_local i = 0; i < count; i++) {
-        any = any || solid[i] > 0;
-        inverse[i] = 1 / (solid[i] < 1 ? 1 - solid[i] : 1);
+        share[i] = 1 / (share[i] < 1 ? 1 - share[i] : 1);
     }
-    return any;
 }
 
 // The share of its cohesion that wet sand has, docs/theory.md (P8).
