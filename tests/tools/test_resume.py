@@ -114,6 +114,8 @@ def fail(*words):
 
 
 class Case:
+    kills = 0  # of all cases
+
     def __init__(self, program, name, threads, text):
         self.program, self.threads, self.name = program, threads, name
         self.script = f"{self.name}.lua"
@@ -151,6 +153,7 @@ class Case:
                 shutil.rmtree(out)
             elif run.returncode == -signal.SIGKILL:
                 killed += 1
+                Case.kills += 1
             else:
                 fail(f"{self.name}: ended with {run.returncode} after {killed} kills: {said}")
         mode = ["--resume"] if os.path.exists(f"{out}/run.json") else []
@@ -294,6 +297,7 @@ def main():
             case.stopped(options.stops, rng)
             print(f"{options.stops} stops of {STOP} s, the same bits; {case.seconds:.1f} s without a stop")
         os.chdir("/")
+    print(f"{Case.kills} kills, the same bits after each")  # `make check-all` shows lines that begin with a number
 
 
 main()

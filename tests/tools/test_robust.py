@@ -296,7 +296,7 @@ class Words(Folder):
                     self.assertEqual(self.read(f"./{name}.mp4")[4:8], b"ftyp")
                     swept += 1
         self.assertFalse(os.path.exists("owned"))
-        print(f"{swept} commands with odd names")
+        print(f"\n{swept} commands with odd names")  # in a line of its own, which `make check-all` shows
 
 
 # A function of the script that is in the middle of something long when it is told to stop. Its loop is no part of what
