@@ -103,10 +103,11 @@ rp_result rp_call_place(const rp_scene *scene, const scene_call *call, rp_result
     if (result == RP_OK || strncmp(rp_last_error(), chunk, length) == 0) {
         return result;
     }
-    // what makes a shape names it already
+    // what makes a shape names it already, and so does a sentence about a field
     const char *word = call->word->name;
-    const bool named =
-        call->word->kind == WORD_SHAPE && strncmp(rp_last_error(), word, strlen(word)) == 0;
+    const size_t letters = strlen(word);
+    const bool named = strncmp(rp_last_error(), word, letters) == 0 &&
+                       (call->word->kind == WORD_SHAPE || rp_last_error()[letters] == '.');
     return rp_fail(result, "%s:%d: %s%s%s", chunk, call->line, named ? "" : word, named ? "" : ": ",
                    rp_last_error());
 }

@@ -30,6 +30,11 @@ static bool is_never_small(const char *key)
     return strcmp(key, "friction_angle") == 0 || strcmp(key, "h0") == 0 || strcmp(key, "fov") == 0;
 }
 
+static bool is_friction(const char *key)
+{
+    return strcmp(key, "friction") == 0 || strcmp(key, "friction_coefficient") == 0;
+}
+
 // @param at the call that the warning is of: that which holds the table
 static void doubt_angles(const rp_scene *scene, const scene_call *at, const scene_call *call,
                          const char *path)
@@ -48,6 +53,14 @@ static void doubt_angles(const rp_scene *scene, const scene_call *at, const scen
         const bool angle = v->kind == TAKES_NUMBER && v->given && key->unit != NULL &&
                            strncmp(key->unit, "degrees", 7) == 0;
         const bool small = angle && v->number > 0.0 && v->number <= 0.5 * PI + 1e-3;
+        // nothing rubs like that, and a coefficient that stands for no slip at all is larger
+        if (v->kind == TAKES_NUMBER && v->given && is_friction(key->name) && v->number >= 5.0 &&
+            v->number < 90.0) {
+            rp_call_warn(scene, at, inner,
+                         "%.4g; that looks like an angle in degrees, of which the coefficient "
+                         "would be %.3g (math.tan(math.rad(angle)))",
+                         v->number, tan(v->number * (PI / 180.0)));
+        }
         if (angle && (is_part_of_pi(v->number) || (small && is_never_small(key->name)))) {
             rp_call_warn(scene, at, inner,
                          "%.4g %s; that looks like radians, which would be %.4g %s (math.deg "

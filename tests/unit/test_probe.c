@@ -380,7 +380,7 @@ static void probes_that_make_no_sense_are_refused(void)
          "test.lua:3: probe: want point or particle, got both"},
         {"probe { particle = 1, radius = 1 }", "probe: want radius or particle, got both"},
         {"probe { point = {0,0,0}, name = 'a b' }",
-         "test.lua:3: probe: probe.name: want 1 to 31 letters, digits and _, got 'a b'"},
+         "test.lua:3: probe.name: want 1 to 31 letters, digits and _, got 'a b'"},
         {"probe { point = {0,0,0}, name = '' }", "probe.name: want 1 to "},
         {"probe { point = {0,0,0}, name = ('x'):rep(32) }", "probe.name: want 1 to 31 letters"},
         {"probe { point = {0,0,0}, name = 'a' } probe { name = 'a', particle = 3 }",

@@ -496,6 +496,14 @@ static void what_is_hardly_meant_is_doubted(void)
          "test.lua:3: emitter.shape: it lies in the mouth of line 2, 0.1 m deep near ("},
         {START MOUTH_AT("0", "") MOUTH_AT("1", ""), NULL},
         {START MOUTH_AT("0", ", stop = 1") MOUTH_AT("0.3", ", start = 1"), NULL},
+        // an angle for a coefficient
+        {START "collider { shape = " BALL ", contact = 'separate', friction = 30 }",
+         "collider.friction: 30; that looks like an angle in degrees, of which the coefficient "
+         "would be 0.577"},
+        {START "particles { material = material.sand { friction_coefficient = 35 }, shape = " BALL
+               " }",
+         "material.sand.friction_coefficient: 35; that looks like an angle"},
+        {START "collider { shape = " BALL ", contact = 'separate', friction = 1000 }", NULL},
         // steps that nothing bounds
         {"scene { dx = 0.1, frames = 10, elastic_share = 3 }",
          "test.lua:1: scene.elastic_share: 3: steps longer than 1 are not stable"},
@@ -714,6 +722,11 @@ static void words_of_other_tools_are_understood(void)
          "unknown key 'mesh'; did you mean 'shape' (shape = mesh { file = ... })?"},
         {START "collider { shape = " BALL ", motion = { { time = 0 } } }",
          "collider.motion: want a function, got a table; key frames go into keys"},
+        {START "output { stress = true }",
+         "output: unknown key 'stress'; did you mean 'columns' (columns = {\"velocity\", "
+         "\"stress\", \"pressure\"})?"},
+        {START "probe { at = {0,0,0} }", "probe: unknown key 'at'; did you mean 'point'?"},
+        {START "probe { point = {0,0,0}, interval = 0.1 }", "did you mean 'every' (in seconds)?"},
         {START "wind { velocity = {1, 0, 0} }",
          "unknown name 'wind'; it is a field: scene { acceleration ="},
         {START "render { samples = 64 }", "repose render makes pictures of a run"},
@@ -895,11 +908,11 @@ static void mistakes_are_named_with_their_line(void)
         {START "local s = " BALL "\nfor i = 1, 40 do s = union(s, s) end",
          "test.lua:3: union: want at most 10000 simple shapes in all"},
         {START "particles { material = material.sand {}, shape = invert(" BALL ") }",
-         "test.lua:2: particles: "},
+         "test.lua:2: particles.shape: "},
         // what the world refuses
         {START "\nparticles { material = material.sand {}, shape = half_space { point = {0,0,0}, "
                "normal = {0,1,0} } }",
-         "test.lua:3: particles: "},
+         "test.lua:3: particles.shape: "},
         {START
          "particles { material = material.sand {}, shape = sphere { center = {0,0,0}, radius = "
          "1e-9 }, spacing = 1e3, sampling = \"lattice\", jitter = 1 }",
