@@ -4,7 +4,6 @@
 #include "base/result.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double HIDDEN = 0.5; // a sample so deep in another collider is none [cells]
@@ -18,6 +17,7 @@ static const double CALM = 1.5;     // of a slave's motion may come back to it, 
 static const double LIGHT = 0.01;   // of the heaviest node around a sample: lighter ones count less
 static const double HELD = 0.5;     // of its splines that must have mass for a sample to be one
 static const double ENOUGH = 3e-4, ENOUGH_OF_ONE = 0.005;
+static const double LOOSE = 6.0;    // times as much is enough for sweeps that get no further
 static const double NOTHING = 1e-6; // [cells] in a step
 static const double FLAT = 1e-6;    // [cells]
 enum { FINE = 2, COARSE_PLACE = FINE * FINE * FINE, STENCIL_MOST = 64 };
@@ -72,11 +72,11 @@ typedef struct sample {
     int32_t face, first, count; // of its row
     int32_t collider;
     double x[3], normal[3], velocity[3], impulse[3];
-    double mass;      // what an impulse has to move there
-    int idle;         // sweeps that pass it by
-    int ways;         // that it leaves to colliders that go there
-    double way[2][3]; // of length 1, across each other
-    double kept[2];   // of its impulse along them
+    double mass;              // what an impulse has to move there
+    double from[3], along[3]; // impulse two sweeps ago, and where it was going
+    int ways;                 // that it leaves to colliders that go there
+    double way[2][3];         // of length 1, across each other
+    double kept[2];           // of its impulse along them
 } sample;
 
 typedef struct term {
@@ -534,14 +534,27 @@ static bool clear_of_others(const solve *s, int own, double x[3], bool *moved)
 }
 
 // The place of a surface nearest to one of a lattice, if this is the lattice's nearest.
-static bool project(const solve *s, const rp_collider *c, double width, double x[3], double n[3])
+// @param place of a fine lattice, numbered along each axis; NULL: of the coarse one
+static bool project(const solve *s, const rp_collider *c, const int64_t *place, double x[3],
+                    double n[3])
 {
     const double phi = rp_shape_distance(c->shape, x, n);
+    const double width = place != NULL ? 1.0 / FINE : 1.0;
     const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
     for (int a = 0; a < s->grid->layout.dim; a++) {
         x[a] -= phi * n[a];
     }
-    return fabs(phi) <= s->grid->layout.h * (0.5 * most * width + 1e-9);
+    if (!(fabs(phi) <= s->grid->layout.h * (0.5 * most * width + 1e-9))) {
+        return false;
+    }
+    // in 3D every other one, as seen along the axis nearest to n, is enough
+    int64_t sum = 0;
+    bool found = place == NULL || s->grid->layout.dim == 2;
+    for (int a = 0; a < 3 && !found; a++) {
+        found = fabs(n[a]) > most - 1e-6;
+        sum = found ? place[(a + 1) % 3] + place[(a + 2) % 3] : 0;
+    }
+    return sum % 2 == 0;
 }
 
 // Does a wall that stands still go on straight along the grid for a cell around a place of it, and
@@ -593,16 +606,18 @@ static rp_result add_faces(const solve *s, uint64_t key)
     for (int a = 0; a < l->dim; a++) {
         x[a] = l->h * (double)cell[a];
     }
-    const bool central = project(s, c, 1.0, x, n);
+    const bool central = project(s, c, NULL, x, n);
     if (is_plain(s, collider, x, n)) {
         return central ? add_face(s, collider, x, n, COARSE_PLACE) : RP_OK;
     }
     for (int place = 0; place < (l->dim == 3 ? FINE * FINE * FINE : FINE * FINE); place++) {
         const int in[3] = {place % FINE, place / FINE % FINE, place / (FINE * FINE)};
+        int64_t at[3] = {0};
         for (int a = 0; a < l->dim; a++) {
-            x[a] = l->h * ((double)cell[a] + (in[a] + 0.5) / FINE - 0.5);
+            at[a] = cell[a] * FINE + in[a];
+            x[a] = l->h * (((double)at[a] + 0.5) / FINE - 0.5);
         }
-        if (project(s, c, 1.0 / FINE, x, n)) {
+        if (project(s, c, at, x, n)) {
             RP_TRY(add_face(s, collider, x, n, place));
         }
     }
@@ -1150,48 +1165,77 @@ static bool is_small(double change, double of_all, double part)
     return change <= part * part * of_all;
 }
 
-// One sweep over all samples, there or back. Those that no longer change are passed by for a while.
-static void sweep_once(const solve *s, bool back, double before, sweep *out)
+// One sweep over all samples, there or back.
+static void sweep_once(const solve *s, bool back, sweep *out)
 {
-    enum { PASSED_BY = 3 };
     *out = (sweep){0};
     for (int32_t i = 0; i < s->samples; i++) {
         sample *q = &samples(s)[back ? s->samples - 1 - i : i];
-        if (q->idle > 0) {
-            q->idle--;
-        } else {
-            const double changed2 = settle_sample(s, q);
-            out->fastest2 = fmax(out->fastest2, changed2);
-            out->change += changed2 * q->mass;
-            q->idle = is_small(changed2, before, 0.3 * ENOUGH) ? PASSED_BY : 0;
-        }
+        const double changed2 = settle_sample(s, q);
+        out->fastest2 = fmax(out->fastest2, changed2);
+        out->change += changed2 * q->mass;
         out->all += dot(q->impulse, q->impulse) / q->mass;
     }
 }
 
-// Projected Gauss-Seidel, docs/theory.md (W4). It ends when velocities of samples change by no more
-// than a small part of what walls change, in the mean and each, and none was passed by. What walls
-// change is no more than what samples want: impulses that work against each other do not count.
+// What two sweeps did to impulses is a step downhill; the next one goes on in a direction that is
+// conjugate to those before, as far as impulses were free to go there.
+// @param before of the two sweeps before, mass times velocity squared. @return the same of these
+static double hurry(const solve *s, double before)
+{
+    double done = 0.0;
+    for (int32_t i = 0; i < s->samples; i++) {
+        const sample *q = &samples(s)[i];
+        for (int a = 0; a < 3; a++) {
+            const double d = q->impulse[a] - q->from[a];
+            done += d * d / q->mass;
+        }
+    }
+    const double part = done < before ? done / before : 0.0;
+    for (int32_t i = 0; i < s->samples; i++) {
+        sample *q = &samples(s)[i];
+        double more[3];
+        for (int a = 0; a < 3; a++) {
+            const double d = q->impulse[a] - q->from[a];
+            more[a] = part * q->along[a];
+            q->impulse[a] += more[a];
+            q->along[a] = more[a] + d;
+            q->from[a] = q->impulse[a];
+        }
+        if (part > 0.0) {
+            give(s, q, more);
+        }
+    }
+    return done;
+}
+
+// Projected Gauss-Seidel, there and back, docs/theory.md (W4). It ends when velocities of samples
+// change by no more than a small part of what walls change, in the mean and each. What walls change
+// is no more than what samples want: impulses that work against each other do not count.
 static void sweep_all(const solve *s, rp_sample_report *report)
 {
+    enum { SLOW = 4, PATIENCE = 12 };
     const double least = NOTHING * s->grid->layout.h / s->dt;
-    bool whole = true;
-    double before = 0.0; // what walls changed, of a unit of mass
+    double before = 0.0, past[SLOW] = {0};
     *report = (rp_sample_report){.settled = s->samples == 0};
+    for (int32_t i = 0; i < s->samples; i++) {
+        memcpy(samples(s)[i].from, samples(s)[i].impulse, sizeof samples(s)[i].from);
+    }
     while (!report->settled && report->sweeps < RP_SAMPLE_SWEEPS) {
         sweep now;
-        sweep_once(s, report->sweeps % 2 != 0, before, &now);
+        sweep_once(s, report->sweeps % 2 != 0, &now);
         const double changed = fmin(now.all, s->wanted) + s->mass * least * least;
-        const bool small = is_small(now.change, changed, ENOUGH) &&
-                           is_small(now.fastest2 * s->mass, changed, ENOUGH_OF_ONE);
-        before = changed / s->mass;
         report->sweeps++;
-        report->settled = small && whole;
+        const double least_done =
+            report->sweeps > PATIENCE ? 0.5 * past[report->sweeps % SLOW] : INFINITY;
+        const double part = now.change > least_done ? LOOSE : 1.0;
+        past[report->sweeps % SLOW] = now.change;
+        report->settled = is_small(now.change, changed, part * ENOUGH) &&
+                          is_small(now.fastest2 * s->mass, changed, part * ENOUGH_OF_ONE);
         report->unsettled = sqrt(now.change / s->mass);
         report->share = sqrt(now.change / changed);
-        whole = small || before <= 0.0;
-        for (int32_t i = 0; i < s->samples && whole; i++) {
-            samples(s)[i].idle = 0;
+        if (!report->settled && report->sweeps % 2 == 0) {
+            before = hurry(s, before);
         }
     }
 }

@@ -50,7 +50,7 @@ static void a_block_slides_down_a_wall_anywhere_in_its_cell(void)
         rp_world *world;
         rp_totals before, after;
         double last = 0.0, gained = 0.0;
-        const int frames = runs[i].dim == 3 ? 2 : 10;
+        const int frames = runs[i].dim == 3 ? 4 : 10;
         rp_scene_world_def def = rp_default_scene_world_def();
         snprintf(text, sizeof text, BLOCK, runs[i].dim, 17.0, runs[i].off, runs[i].mu,
                  runs[i].order, "");
