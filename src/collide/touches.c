@@ -23,6 +23,7 @@ typedef struct finding {
     int colliders;
     const rp_grid *grid;
     bool only_moving;                 // the others are known
+    bool free;                        // free ones, too
     uint64_t (*near)[COLLIDER_WORDS]; // a bit per collider, for each page
 } finding;
 
@@ -33,7 +34,7 @@ static void find_on_page(void *context, int64_t page, int thread)
     const int32_t *block = rp_grid_page(f->grid)[page].block;
     const bool water = rp_grid_page(f->grid)[page].field != 0; // in a mixture
     for (int i = 0; i < f->colliders; i++) {
-        if ((f->collider[i].moves || !f->only_moving) && !f->collider[i].free &&
+        if ((f->collider[i].moves || !f->only_moving) && (f->free || !f->collider[i].free) &&
             !(water && f->collider[i].permeable) &&
             rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
             f->near[page][i / 64] |= 1ull << i % 64;
@@ -79,11 +80,12 @@ static rp_result find_near(const finding *f, rp_walls *walls, int threads)
 }
 
 rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
-                          int colliders, const rp_grid *grid, int threads, rp_scratch *scratch)
+                          int colliders, bool free, const rp_grid *grid, int threads,
+                          rp_scratch *scratch)
 {
     RP_ASSERT(colliders <= COLLIDERS_MOST);
     const size_t pages = (size_t)grid->pages;
-    finding f = {.collider = collider, .colliders = colliders, .grid = grid};
+    finding f = {.collider = collider, .colliders = colliders, .free = free, .grid = grid};
     *t = (rp_touches){.collider = collider};
     t->page = rp_scratch_get(scratch, pages * sizeof *t->page, "pages that touch colliders");
     f.near = rp_scratch_get(scratch, pages * sizeof *f.near, "pages that touch colliders");

@@ -4,8 +4,8 @@
 // them applied one after the other, which is what an explicit step does. Both come from the same
 // evaluation.
 //
-// Colliders of free bodies are not among them: what these ask depends on what they are given, so
-// that they are solved for (collide/rigids.h).
+// Colliders of free bodies are not among them, but for a solver that leads them (solver/led.h):
+// what these ask depends on what they are given, so that they are solved for (collide/rigids.h).
 //
 // What is near is found anew in every step, in the step's scratch memory. Nothing here is colliders
 // times pages: a page holds only those that are near.
@@ -46,8 +46,10 @@ typedef struct rp_touches {
 } rp_touches;
 
 // @param walls kept from step to step; NULL: nothing is remembered
+// @param free are colliders of free bodies among them?
 rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *collider,
-                          int colliders, const rp_grid *grid, int threads, rp_scratch *scratch);
+                          int colliders, bool free, const rp_grid *grid, int threads,
+                          rp_scratch *scratch);
 
 // Which constraints are wanted.
 typedef struct rp_listing {

@@ -370,7 +370,9 @@ static void a_column_collapses_as_in_the_papers_program(void)
     "collider { shape = sphere { center = {0, 0.1, 0}, radius = 0.1 }, contact = 'sticky' }\n"     \
     "collider { shape = box { min = {-0.5, 0, -0.3}, max = {-0.35, 0.6, 0.3} }, contact = "        \
     "'separate',\n"                                                                                \
-    "    velocity = {0.5, 0, 0} }\n"
+    "    velocity = {0.5, 0, 0} }\n"                                                               \
+    "rigid { shape = sphere { center = {0.1, 0.47, 0}, radius = 0.06 }, density = 2600, velocity " \
+    "= {0, -1, 0} }\n"
 
 static void *saved(const rp_world *world, size_t *size)
 {
@@ -499,8 +501,102 @@ static void damaged_stresses_do_no_harm(void)
     stop(&r);
 }
 
+// ---- free rigid bodies ----
+
+// A body thrown into sand without gravity: what it loses the sand has, but for the gradients by
+// which stress acts on nodes: they are floats.
+static void a_body_and_its_sand_keep_momentum(void)
+{
+    static const struct {
+        int dim;
+        const char *precision;
+        double density, tolerance;
+    } cases[] = {{2, "double", 30, 1e-8},
+                 {2, "single", 3000, 2e-6},
+                 {2, "double", 3000, 1e-8},
+                 {3, "double", 300, 1e-8}};
+    check_allow_warning(); // of a step at the blow that took too many sweeps
+    for (int i = 0; i < 4; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "local dim = %d\n"
+                 "scene { method = 'nonsmooth', dimension = dim, dx = 0.02, frames = 4, fps = 100, "
+                 "gravity = {0, 0, 0}, precision = '%s', nonsmooth = { sweeps = 60 } }\n"
+                 "particles { material = material.sand {}, shape = box { min = {0, 0, 0}, max = "
+                 "{0.1, 0.1, dim == 3 and 0.06 or 0} } }\n"
+                 "rigid { name = 'block', velocity = {1, -0.5, 0}, spin = { axis = {0, 0, 1}, rate "
+                 "= 200 }, density = %g, shape = box { min = {-0.06, 0.065, 0}, max = {-0.005, "
+                 "0.125, 0.05} } }\n",
+                 cases[i].dim, cases[i].precision, cases[i].density);
+        run r = start(text, 1);
+        check_context("case %d", i);
+        rp_rigid_state b;
+        rp_totals before, after;
+        rp_world_totals(r.world, &before);
+        rp_world_rigid(r.world, 0, &b);
+        const double scale = b.mass * 1.1, energy = b.kinetic;
+        double all[3];
+        for (int a = 0; a < 3; a++) {
+            all[a] = before.momentum[a] + b.mass * b.velocity[a];
+        }
+        run_frames(r.world, 4);
+        rp_world_totals(r.world, &after);
+        rp_world_rigid(r.world, 0, &b);
+        for (int a = 0; a < 3; a++) {
+            CHECK_NEAR(after.momentum[a] + b.mass * b.velocity[a], all[a],
+                       cases[i].tolerance * scale);
+        }
+        CHECK(b.velocity[0] < 0.98);
+        CHECK(b.kinetic + after.kinetic < energy);
+        stop(&r);
+    }
+}
+
+// Bodies much lighter and much heavier than sand come to rest on it, and it carries what they
+// weigh; a light one in it stays where it is.
+static void bodies_rest_on_sand(void)
+{
+    static const struct {
+        int dim;
+        double ratio, height;
+    } cases[] = {{2, 0.02, 0.1}, {2, 0.1, 0.28}, {2, 10, 0.28}, {2, 1, 0.28}, {3, 2, 0.21}};
+    check_allow_warning(); // of a step at the blow that took too many sweeps
+    for (int i = 0; i < (check_long() ? 5 : 3); i++) {
+        char text[2048];
+        snprintf(
+            text, sizeof text,
+            "local dim, width, up = %d, %g, %g\n"
+            "scene { method = 'nonsmooth', dimension = dim, dx = 0.02, frames = 40, fps = 50, "
+            "nonsmooth = { sweeps = 200 } }\n"
+            "local function wall(at, to) collider { shape = half_space { point = at, normal = to "
+            "}, contact = 'separate', friction = 0.4 } end\n"
+            "wall({0, 0, 0}, {0, 1, 0}) wall({0, 0, 0}, {1, 0, 0}) wall({width, 0, 0}, {-1, 0, "
+            "0})\n"
+            "if dim == 3 then wall({0, 0, 0}, {0, 0, 1}) wall({0, 0, width}, {0, 0, -1}) end\n"
+            "local ball = sphere { center = {0.5 * width, up, 0.5 * width}, radius = 0.075 }\n"
+            "particles { material = material.sand { density = 1500 }, per_cell = dim == 2 and 16 "
+            "or 8, shape = subtract(box { min = {0, 0, 0}, max = {width, dim == 3 and 0.12 or "
+            "0.2, width} }, ball) }\n"
+            "rigid { name = 'ball', density = 1500 * %g, shape = ball }\n",
+            cases[i].dim, cases[i].dim == 3 ? 0.3 : 0.6, cases[i].height, cases[i].ratio);
+        run r = start(text, 1);
+        check_context("case %d", i);
+        run_frames(r.world, 40);
+        rp_rigid_state b;
+        rp_world_rigid(r.world, 0, &b);
+        const double speed = sqrt(b.velocity[0] * b.velocity[0] + b.velocity[1] * b.velocity[1] +
+                                  b.velocity[2] * b.velocity[2]);
+        printf("     case %d: %.3g mm/s, force / weight %.4f, at %.4f m\n", i, 1e3 * speed,
+               b.force[1] / (b.mass * g), b.pose.position[1]);
+        CHECK(speed < 0.002);
+        CHECK_NEAR(b.force[1] / (b.mass * g), 1.0, 0.01);
+        stop(&r);
+    }
+}
+
 TEST_MAIN(TEST(columns_bear_their_weight), TEST(a_layer_rests_or_slides),
           TEST(friction_by_rate_keeps_bagnolds_profile), TEST(a_thick_layer_starts_as_poiseuilles),
           TEST(cohesion_holds_a_layer), TEST(a_column_collapses_as_in_the_papers_program),
           TEST(bits_depend_on_neither_threads_nor_breaks), TEST(momentum_is_kept_or_given_away),
-          TEST(damaged_stresses_do_no_harm))
+          TEST(damaged_stresses_do_no_harm), TEST(a_body_and_its_sand_keep_momentum),
+          TEST(bodies_rest_on_sand))

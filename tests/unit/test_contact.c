@@ -302,7 +302,7 @@ static void apply_with(test_bed *bed, rp_walls *walls, const wall *plane, int pl
     rp_scratch scratch;
     rp_touches touches;
     rp_scratch_init(&scratch, rp_default_allocator());
-    CHECK_OK(rp_touches_find(&touches, walls, collider, planes, &bed->grid, 2, &scratch));
+    CHECK_OK(rp_touches_find(&touches, walls, collider, planes, false, &bed->grid, 2, &scratch));
     for (rp_local p = 0; p < bed->grid.pages; p++) {
         rp_touches_apply(&touches, &bed->grid, p, bed->def.dt);
     }
@@ -623,7 +623,7 @@ static void make_stage(stage *s, const rp_kernels *k, uint64_t *random, int coll
     CHECK_OK(rp_colliders_move(s->all.collider, colliders, test_between(random, 0.0, 1.0),
                                s->bed.def.dt));
     CHECK_OK(rp_touches_find(&s->touches, test_below(random, 3) ? &s->walls : NULL, s->all.collider,
-                             colliders, &s->bed.grid, 2, &s->scratch));
+                             colliders, false, &s->bed.grid, 2, &s->scratch));
     for (rp_local p = 0; p < s->bed.grid.pages; p++) {
         const int32_t count = rp_touches_most(&s->touches, &s->bed.grid, p);
         most = count > most ? count : most;

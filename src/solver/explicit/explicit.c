@@ -502,8 +502,8 @@ static rp_result get_ready(explicit_state *s, loops *l)
     }
     RP_TRY(rp_rigids_find(&l->rigids, step->company, step->collider, step->colliders, step->body,
                           step->dt, step->grid, step->threads, step->scratch));
-    RP_TRY(rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, step->grid,
-                           step->threads, step->scratch));
+    RP_TRY(rp_touches_find(&l->touches, &s->walls, step->collider, step->colliders, false,
+                           step->grid, step->threads, step->scratch));
     l->touches.set = step->set;
     l->touches.sets = step->species_count;
     return RP_OK;

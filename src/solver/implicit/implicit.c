@@ -623,8 +623,8 @@ static rp_result implicit_step(void *state, rp_step *step)
     GET(l.dropped, ((size_t)step->grid->pages + 1) * sizeof *l.dropped,
         "dropped momentum per page");
     GET(l.report, (size_t)most_pages * sizeof *l.report, "page reports");
-    RP_TRY(rp_touches_find(&w.touches, &s->walls, step->collider, step->colliders, step->grid,
-                           step->threads, step->scratch));
+    RP_TRY(rp_touches_find(&w.touches, &s->walls, step->collider, step->colliders, false,
+                           step->grid, step->threads, step->scratch));
     w.touches.set = step->set;
     w.touches.span = step->dt;
     w.touches.sets = step->species_count;

@@ -5,6 +5,7 @@
 
 #include "core/nodes.h"
 #include "solver/common.h"
+#include "solver/led.h"
 #include "solver/nonsmooth/nonsmooth.h"
 #include "solver/nonsmooth/problem.h"
 
@@ -68,6 +69,9 @@ typedef struct loops {
     bool cells;                     // are stress points, not nodes
     size_t *place;                  // [node number]: page * nodes + node
     rp_friction_problem f;
+    rp_led led;              // free bodies
+    struct loops_hold *hold; // grips of theirs, in key order
+    int64_t holds;
 } loops;
 
 enum { NODES_MOST = 256, CUBE_MOST = 10 * 10 * 10, STRESS_MOST = 18 };
@@ -118,6 +122,15 @@ void rp_loops_walls(void *context, int64_t page, int thread);
 void rp_loops_start(void *context, int64_t page, int thread);
 // What colliders get; uses up the velocities.
 void rp_loops_give(loops *l);
+
+// ---- bodies.c ----
+
+// After rp_loops_start().
+rp_result rp_loops_bodies_begin(loops *l);
+// Free bodies go on by what nodes have given them. @return is any still far from where it goes?
+bool rp_loops_bodies_answer(void *context);
+// After the solve: nodes that bodies press go along with what the last answer has changed.
+void rp_loops_bodies_settle(loops *l);
 
 // ---- points.c ----
 

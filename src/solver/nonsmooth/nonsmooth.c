@@ -171,6 +171,14 @@ static rp_result nonsmooth_prepare(void *state, rp_step *step)
     if (!rp_comm_alone(step->comm)) {
         return rp_fail(RP_ERR_UNSUPPORTED, "method nonsmooth cannot be cut into ranks yet");
     }
+    for (int c = 0; c < step->colliders; c++) {
+        if (step->collider[c].free && step->collider[c].contact == RP_STICKY) {
+            return rp_fail(RP_ERR_UNSUPPORTED,
+                           "rigid.contact: method nonsmooth has no sticky bodies yet, and '%s' is "
+                           "one; want separate or slip",
+                           step->collider[c].name);
+        }
+    }
     bool build = step->grid->pages == 0;
     for (int s = 0; s < step->species_count; s++) {
         rp_set *set = &step->set[s];
@@ -243,7 +251,7 @@ static rp_result get_ready(loops *l)
         }
     }
     RP_TRY(rp_find_push(step, &l->field));
-    RP_TRY(rp_touches_find(&l->touches, &l->state->walls, step->collider, step->colliders,
+    RP_TRY(rp_touches_find(&l->touches, &l->state->walls, step->collider, step->colliders, true,
                            step->grid, step->threads, step->scratch));
     for (rp_local p = 0; p < step->grid->pages; p++) {
         const int32_t most = rp_touches_most(&l->touches, step->grid, p);
@@ -367,7 +375,7 @@ static rp_result assemble(loops *l)
     if (l->field != NULL) {
         note_drive(l);
     }
-    return RP_OK;
+    return rp_loops_bodies_begin(l);
 }
 
 static rp_result solve(loops *l)
@@ -379,6 +387,8 @@ static rp_result solve(loops *l)
                                    .accelerate = o->solver == ANDERSON,
                                    .exact = o->solver == GAUSS_SEIDEL,
                                    .largest = o->norm == NORM_MAX,
+                                   .lead = l->led.rigids.free > 0 ? rp_loops_bodies_answer : NULL,
+                                   .context = l,
                                    .threads = step->threads};
     char *memory;
     GET(memory, rp_friction_bytes(&l->f), "the friction problem");
@@ -410,6 +420,7 @@ static rp_result solve(loops *l)
         l->state->record.missed += 1.0;
     }
     step->stats->extra[2] = l->state->record.missed;
+    rp_loops_bodies_settle(l);
     return RP_OK;
 }
 
@@ -470,6 +481,7 @@ static rp_result nonsmooth_step(void *state, rp_step *step)
     rp_loops_keep(&l);
     rp_loops_give(&l);
     RP_TRY(rp_touches_sum(&l.touches, step->grid, step->body, &rubbed));
+    rp_led_meet(&l.led);
     for (rp_local p = 0; p < step->grid->pages; p++) {
         step->stats->dropped_momentum += l.dropped[p];
     }
@@ -504,7 +516,6 @@ const rp_solver rp_solver_nonsmooth = {
                         [RP_FEATURE_MIXTURE] = RP_IMPOSSIBLE,
                         [RP_FEATURE_PERMEABLE] = RP_IMPOSSIBLE,
                         [RP_FEATURE_FRACTURE] = RP_IMPOSSIBLE,
-                        [RP_FEATURE_RIGID] = RP_IMPOSSIBLE,
                         [RP_FEATURE_PRESTRESS] = RP_MEANINGLESS},
              .why = {[RP_FEATURE_MIXTURE] = "use method mixture",
                      [RP_FEATURE_PERMEABLE] = "use method mixture",
@@ -513,8 +524,7 @@ const rp_solver rp_solver_nonsmooth = {
                      [RP_FEATURE_VISCOSITY] = "use method explicit",
                      [RP_FEATURE_ENERGY] = "use method explicit",
                      [RP_FEATURE_BODIES] = "use method explicit",
-                     [RP_FEATURE_FRACTURE] = "use method explicit",
-                     [RP_FEATURE_RIGID] = "use method explicit"},
+                     [RP_FEATURE_FRACTURE] = "use method explicit"},
              .option = option,
              .options = sizeof option / sizeof option[0]},
     .stage = {"sort", "assemble", "solve", "g2p"},

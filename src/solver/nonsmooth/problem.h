@@ -160,6 +160,11 @@ typedef struct rp_friction_wish {
     bool accelerate, exact;
     bool largest; // the residual is the largest one, not the mean
     int threads;
+    // walls whose velocities depend on what they are given are told of it after each pair of
+    // sweeps;
+    // @return are they still far from where they go? NULL: there are none
+    bool (*lead)(void *context);
+    void *context;
 } rp_friction_wish;
 
 typedef struct rp_friction_outcome {

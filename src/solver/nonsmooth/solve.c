@@ -145,13 +145,25 @@ void rp_friction_apply(rp_friction_problem *f, const rp_friction_kernels *k, int
     in_colours(&s, apply_page);
 }
 
+// Walls have their say, and those that are led go on and have it once more.
+// @return whether these are still far from where they go
+static bool ask_walls(solving *s)
+{
+    on_pages(s, grip_page);
+    const bool far = s->wish->lead != NULL && s->wish->lead(s->wish->context);
+    if (s->wish->lead != NULL) {
+        on_pages(s, grip_page);
+    }
+    return far;
+}
+
 // Velocities from the stresses alone.
 static void find_velocities(solving *s)
 {
     memcpy(s->f->u, s->f->start, rp_friction_velocities(s->f) * 4 * sizeof(double));
     in_colours(s, apply_page);
     for (int turn = 0; turn < TURNS && s->f->grips > 0; turn++) {
-        on_pages(s, grip_page);
+        (void)ask_walls(s);
     }
 }
 
@@ -168,12 +180,10 @@ static double residual_of(solving *s, const double *lambda, const double *u)
     return s->wish->largest ? most : sum / (1.0 + (double)s->f->points);
 }
 
-static void sweep_twice(solving *s)
+static bool sweep_twice(solving *s)
 {
     in_colours(s, sweep_page);
-    if (s->f->grips > 0) {
-        on_pages(s, grip_page);
-    }
+    return s->f->grips > 0 && ask_walls(s);
 }
 
 // ---- acceleration ----
@@ -332,9 +342,11 @@ rp_friction_outcome rp_friction_solve(rp_friction_problem *f, const rp_friction_
     out.residual = residual;
     memcpy(best, f->lambda, bytes);
     memcpy(s.past.x, f->lambda, bytes);
-    while (!(residual < wish->tolerance) && out.sweeps < wish->sweeps && !isnan(residual)) {
+    bool far = wish->lead != NULL && f->grips > 0;
+    while ((!(residual < wish->tolerance) || far) && out.sweeps < wish->sweeps &&
+           !isnan(residual)) {
         for (int i = 0; i < TOGETHER && out.sweeps < wish->sweeps; i += 2, out.sweeps += 2) {
-            sweep_twice(&s);
+            far = sweep_twice(&s);
             if (wish->accelerate) {
                 accelerate(&s, &past);
             }

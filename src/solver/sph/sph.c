@@ -538,7 +538,7 @@ static rp_result sph_step(void *state, rp_step *step)
     report = all_reports(&job);
     rp_set_travelled(set, report.move);
     rp_sph_walls_sum(&job, step->body);
-    rp_sph_bodies_meet(&bodies);
+    rp_led_meet(&bodies.led);
     // what is too dense comes apart against its pressure, which is energy that was never there
     const double h = set->layout.h;
     step->drive.energy +=
