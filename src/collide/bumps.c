@@ -161,30 +161,6 @@ rp_result rp_skin_make(rp_skin *skin, const rp_shape *shape, int dim, const rp_a
 
 // ---- who meets whom ----
 
-// From the middle of its bounds, in its own frame; infinite where it has no end.
-typedef struct extent {
-    double middle[3], radius;
-} extent;
-
-static extent extent_of(const rp_collider *c, int dim)
-{
-    extent e = {.radius = INFINITY};
-    double lower[3], upper[3], own[3] = {0}, turned[3], far2 = 0.0;
-    if (!rp_shape_bounds(c->shape, dim, lower, upper)) {
-        return e;
-    }
-    for (int a = 0; a < dim; a++) {
-        own[a] = 0.5 * (lower[a] + upper[a]);
-        far2 += 0.25 * (upper[a] - lower[a]) * (upper[a] - lower[a]);
-    }
-    rp_rotate(c->begin.rotation, own, turned);
-    for (int a = 0; a < 3; a++) {
-        e.middle[a] = turned[a] + c->begin.position[a];
-    }
-    e.radius = sqrt(far2);
-    return e;
-}
-
 // A candidate: a point of the owner's skin near the other's surface.
 typedef struct spot {
     int owner;
@@ -647,26 +623,30 @@ rp_result rp_bumps_find(rp_bumps *bumps, const rp_bumping *m, const rp_echo *ech
 {
     memory old = {.echo = echo};
     const rp_echo *end = echo + echoes;
+    rp_ball ball[RP_COLLIDER_LIMIT];
+    double speed[RP_COLLIDER_LIMIT];
     bumps->count = 0;
     for (int a = 0; a < m->colliders; a++) {
         find_turned(&m->body[a]);
+        ball[a] = rp_ball_of(&m->collider[a], m->dim);
+        speed[a] = ball[a].radius < INFINITY ? speed_of(&m->body[a], ball[a].radius) : 0.0;
     }
     for (int a = 0; a < m->colliders; a++) {
         if (!m->collider[a].free) {
             continue;
         }
-        const extent A = extent_of(&m->collider[a], m->dim);
+        const rp_ball A = ball[a];
         for (int b = 0; b < m->colliders; b++) {
             // of two free ones the first has the bumps
-            if (b == a || (m->collider[b].free && b < a) ||
-                (m->apart != NULL && m->apart(m->context, a, b))) {
+            if (b == a || (m->collider[b].free && b < a)) {
                 continue;
             }
-            const extent B = extent_of(&m->collider[b], m->dim);
-            double reach = speed_of(&m->body[a], A.radius);
-            reach += speed_of(&m->body[b], B.radius < INFINITY ? B.radius : A.radius);
-            const double margin = 1.5 * m->dt * reach + 0.01 * A.radius;
-            if (rp_collider_distance(&m->collider[b], A.middle) > A.radius + margin) {
+            const double other =
+                ball[b].radius < INFINITY ? speed[b] : speed_of(&m->body[b], A.radius);
+            const double margin = 1.5 * m->dt * (speed[a] + other) + 0.01 * A.radius;
+            if (!rp_ball_near(&ball[b], A.middle, A.radius + margin) ||
+                (m->apart != NULL && m->apart(m->context, a, b)) ||
+                rp_collider_distance(&m->collider[b], A.middle) > A.radius + margin) {
                 continue;
             }
             // echoes are in the order in which bumps are found

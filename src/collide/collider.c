@@ -51,6 +51,25 @@ bool rp_collider_bounds(const rp_collider *c, int dim, double lower[3], double u
     return rp_collider_bounds_at(c, &c->begin, dim, lower, upper);
 }
 
+rp_ball rp_ball_of(const rp_collider *c, int dim)
+{
+    rp_ball ball = {.radius = INFINITY};
+    double lower[3], upper[3], own[3] = {0}, turned[3], far2 = 0.0;
+    if (c->morph != NULL || !rp_shape_bounds(c->shape, dim, lower, upper)) {
+        return ball;
+    }
+    for (int a = 0; a < dim; a++) {
+        own[a] = 0.5 * (lower[a] + upper[a]);
+        far2 += 0.25 * (upper[a] - lower[a]) * (upper[a] - lower[a]);
+    }
+    rp_rotate(c->begin.rotation, own, turned);
+    for (int a = 0; a < 3; a++) {
+        ball.middle[a] = turned[a] + c->begin.position[a];
+    }
+    ball.radius = sqrt(far2);
+    return ball;
+}
+
 bool rp_collider_near_block(const rp_collider *c, const rp_layout *l, const int32_t block[3])
 {
     // from the middle of the block to its last node, and a step's way of at most one cell with some

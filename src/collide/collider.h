@@ -5,6 +5,8 @@
 #include "core/grid.h"
 #include "shape/sequence.h"
 
+enum { RP_COLLIDER_LIMIT = 1000 }; // of a world, rigid bodies among them
+
 typedef struct rp_collider {
     // described once
     rp_shape *shape; // a reference of its own
@@ -42,6 +44,20 @@ bool rp_collider_bounds(const rp_collider *collider, int dim, double lower[3], d
 // The same where it is at another moment.
 bool rp_collider_bounds_at(const rp_collider *collider, const rp_placing *at, int dim,
                            double lower[3], double upper[3]);
+// A ball around it where it is at the start of the step; without end if it has none. For the first
+// question of many: who may be near whom?
+typedef struct rp_ball {
+    double middle[3], radius;
+} rp_ball;
+rp_ball rp_ball_of(const rp_collider *collider, int dim);
+static inline bool rp_ball_near(const rp_ball *ball, const double x[3], double reach)
+{
+    double away2 = 0.0;
+    for (int a = 0; a < 3; a++) {
+        away2 += (x[a] - ball->middle[a]) * (x[a] - ball->middle[a]);
+    }
+    return !(away2 > (ball->radius + reach) * (ball->radius + reach));
+}
 // How fast the point of it that is at x at the start of the step moves in the step: from where its
 // pose takes that point, divided by dt, so that what a script moves and what sand feels cannot
 // differ. No point of the collider need be there: x may be outside of it. One that deforms moves

@@ -23,26 +23,30 @@ static const double TOGETHER = 1e-9; // the same, of a body by what others do
 typedef struct finding {
     const rp_rigids *r;
     const rp_grid *grid;
-    uint64_t (*near)[4]; // [node page]
+    rp_reach *near; // [node page]
+    rp_ball *ball;  // [colliders]
+    int32_t *many;  // [node page]: bodies near it
 } finding;
 
 static void find_on_page(void *context, int64_t page, int thread)
 {
     (void)thread;
     const finding *f = context;
-    memset(f->near[page], 0, sizeof f->near[page]);
+    const rp_layout *l = &f->grid->layout;
+    const int32_t *block = rp_grid_page(f->grid)[page].block;
+    double middle[3];
+    const double reach = rp_layout_page_ball(l, block, middle) + 2.0 * l->h;
+    f->many[page] = 0;
     for (int i = 0; i < f->r->colliders; i++) {
-        if (f->r->collider[i].free && rp_collider_near_block(&f->r->collider[i], &f->grid->layout,
-                                                             rp_grid_page(f->grid)[page].block)) {
-            f->near[page][i / 64] |= 1ull << i % 64;
+        const rp_collider *c = &f->r->collider[i];
+        if (c->free && rp_ball_near(&f->ball[i], middle, reach) &&
+            rp_collider_near_block(c, l, block)) {
+            if (f->many[page]++ == 0) {
+                memset(&f->near[page], 0, sizeof f->near[page]);
+            }
+            f->near[page].bits[i / 64] |= 1ull << i % 64;
         }
     }
-}
-
-static int bits_of(const uint64_t near[4])
-{
-    return __builtin_popcountll(near[0]) + __builtin_popcountll(near[1]) +
-           __builtin_popcountll(near[2]) + __builtin_popcountll(near[3]);
 }
 
 static bool are_joined(const void *context, int a, int b)
@@ -62,7 +66,7 @@ rp_result rp_rigids_gather(rp_rigids *r, rp_company *company, const rp_collider 
     if (r->free == 0) {
         return RP_OK;
     }
-    RP_ASSERT(colliders <= 256 && company->skins == colliders);
+    RP_ASSERT(colliders <= RP_COLLIDER_LIMIT && company->skins == colliders);
     r->meeting = (rp_bumping){.collider = collider,
                               .colliders = colliders,
                               .body = body,
@@ -96,23 +100,27 @@ rp_result rp_rigids_find(rp_rigids *r, rp_company *company, const rp_collider *c
     const size_t pages = (size_t)grid->pages;
     finding f = {.r = r, .grid = grid};
     f.near = rp_scratch_get(scratch, pages * sizeof *f.near, what);
+    f.many = rp_scratch_get(scratch, pages * sizeof *f.many, what);
+    f.ball = rp_scratch_get(scratch, (size_t)colliders * sizeof *f.ball, what);
     r->page = rp_scratch_get(scratch, pages * sizeof *r->page, what);
     r->near = rp_scratch_get(scratch, pages * sizeof *r->near, what);
     r->first = rp_scratch_get(scratch, (pages + 1) * sizeof *r->first, what);
     r->count = rp_scratch_get(scratch, pages * sizeof *r->count, what);
     r->own_first = rp_scratch_get(scratch, ((size_t)colliders + 1) * sizeof *r->own_first, what);
-    if (f.near == NULL || r->page == NULL || r->near == NULL || r->first == NULL ||
-        r->count == NULL || r->own_first == NULL) {
+    if (f.near == NULL || f.many == NULL || f.ball == NULL || r->page == NULL || r->near == NULL ||
+        r->first == NULL || r->count == NULL || r->own_first == NULL) {
         return RP_ERR_MEMORY;
+    }
+    for (int i = 0; i < colliders; i++) {
+        f.ball[i] = rp_ball_of(&collider[i], grid->layout.dim);
     }
     rp_parallel_for(threads, grid->pages, 64, find_on_page, &f);
     for (rp_local p = 0; p < grid->pages; p++) {
-        const int bodies = bits_of(f.near[p]);
-        if (bodies > 0) {
+        if (f.many[p] > 0) {
             r->page[r->pages] = p;
-            memcpy(r->near[r->pages], f.near[p], sizeof f.near[p]);
+            r->near[r->pages] = f.near[p];
             r->first[r->pages++] = r->room;
-            r->room += (int64_t)bodies * grid->layout.nodes;
+            r->room += (int64_t)f.many[p] * grid->layout.nodes;
         }
     }
     const size_t room = (size_t)r->room, pieces = room / PIECE + 1;
@@ -167,9 +175,9 @@ enum { SIDE = 4 }; // nodes along an edge of a part of a block
 typedef struct part {
     int first[3], end[3]; // nodes along each axis
     double middle[3];
-    int bodies;
-    uint8_t body[256]; // colliders
-    double phi[256];   // of them, at the middle
+    int bodies; // colliders
+    uint16_t body[RP_COLLIDER_LIMIT];
+    double phi[RP_COLLIDER_LIMIT]; // of them, at the middle
 } part;
 
 static void find_part(const solving *s, int64_t index, int number, part *out)
@@ -188,12 +196,12 @@ static void find_part(const solving *s, int64_t index, int number, part *out)
         number /= parts;
     }
     out->bodies = 0;
-    for (int w = 0; w < 4; w++) {
-        for (uint64_t bits = s->r->near[index][w]; bits != 0; bits &= bits - 1) {
+    for (int w = 0; w < (RP_COLLIDER_LIMIT + 63) / 64; w++) {
+        for (uint64_t bits = s->r->near[index].bits[w]; bits != 0; bits &= bits - 1) {
             const int which = 64 * w + __builtin_ctzll(bits);
             const double phi = rp_collider_distance(&s->r->collider[which], out->middle);
             if (phi < l->h * (sqrt(half2) + REACH + 0.5)) { // some to spare for distances of meshes
-                out->body[out->bodies] = (uint8_t)which;
+                out->body[out->bodies] = (uint16_t)which;
                 out->phi[out->bodies++] = phi;
             }
         }
@@ -704,7 +712,7 @@ static void mend(const rp_rigids *r)
     if (!rp_bumps_need_mending(&company->bumps, &r->meeting) && company->links == 0) {
         return;
     }
-    double kept[256][2][3];
+    double kept[RP_COLLIDER_LIMIT][2][3];
     for (int c = 0; c < r->colliders; c++) {
         memcpy(kept[c][0], body[c].velocity, sizeof kept[c][0]);
         memcpy(kept[c][1], body[c].spin, sizeof kept[c][1]);
@@ -736,7 +744,7 @@ static void end_meeting(rp_rigids *r)
 {
     rp_company *company = r->company;
     const rp_body *body = r->meeting.body;
-    rp_impulse of_others[256];
+    rp_impulse of_others[RP_COLLIDER_LIMIT];
     for (int c = 0; c < r->colliders; c++) {
         of_others[c] = body[c].given;
     }

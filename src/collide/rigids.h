@@ -38,8 +38,8 @@ enum { RP_JOINT_LIMIT = 128 };
 
 // What a world keeps of its free bodies, besides bodies: how all colliders meet them.
 typedef struct rp_company {
-    rp_skin skin[256]; // of each collider
-    rp_temper temper[256];
+    rp_skin skin[RP_COLLIDER_LIMIT]; // of each collider
+    rp_temper temper[RP_COLLIDER_LIMIT];
     int skins; // that are made
     rp_bumps bumps;
     rp_buffer echo; // rp_echo: state
@@ -47,20 +47,25 @@ typedef struct rp_company {
     rp_link link[RP_JOINT_LIMIT];
     rp_link_state link_state[RP_JOINT_LIMIT]; // state
     int links;
-    double gravity[3];    // [m/s^2]
-    double rest;          // velocity that gravity gives in a step [m/s]
-    rp_impulse met[256];  // what each collider got of others in the step, not of nodes
-    rp_impulse pull[256]; // what gravity and the scene gave each before the step
+    double gravity[3];                 // [m/s^2]
+    double rest;                       // velocity that gravity gives in a step [m/s]
+    rp_impulse met[RP_COLLIDER_LIMIT]; // what each collider got of others in the step, not of nodes
+    rp_impulse pull[RP_COLLIDER_LIMIT]; // what gravity and the scene gave each before the step
 } rp_company;
+
+// A bit per collider.
+typedef struct rp_reach {
+    uint64_t bits[(RP_COLLIDER_LIMIT + 63) / 64];
+} rp_reach;
 
 typedef struct rp_rigids {
     const rp_collider *collider;
     int colliders;
     rp_company *company;
     rp_bumping meeting;
-    int free;            // of them are free
-    rp_local *page;      // [pages] that a body may touch, in key order
-    uint64_t (*near)[4]; // a bit per collider, for each
+    int free;       // of them are free
+    rp_local *page; // [pages] that a body may touch, in key order
+    rp_reach *near; // which bodies, of each
     rp_local pages;
     int64_t room;       // for grips
     rp_grip *grip;      // of all pages, those of a page where the ones before may all be full

@@ -16,15 +16,14 @@ static const double ON_WALL = 1e-9; // [cells]
 
 // ---- which pages feel which colliders ----
 
-enum { COLLIDER_WORDS = 4, COLLIDERS_MOST = 64 * COLLIDER_WORDS };
-
 typedef struct finding {
     const rp_collider *collider;
     int colliders;
     const rp_grid *grid;
-    bool only_moving;                 // the others are known
-    bool free;                        // free ones, too
-    uint64_t (*near)[COLLIDER_WORDS]; // a bit per collider, for each page
+    bool only_moving; // the others are known
+    bool free;        // free ones, too
+    int words;        // of a page: a bit per collider
+    uint64_t *near;   // [page][words]
 } finding;
 
 static void find_on_page(void *context, int64_t page, int thread)
@@ -37,7 +36,7 @@ static void find_on_page(void *context, int64_t page, int thread)
         if ((f->collider[i].moves || !f->only_moving) && (f->free || !f->collider[i].free) &&
             !(water && f->collider[i].permeable) &&
             rp_collider_near_block(&f->collider[i], &f->grid->layout, block)) {
-            f->near[page][i / 64] |= 1ull << i % 64;
+            f->near[page * f->words + i / 64] |= 1ull << i % 64;
         }
     }
 }
@@ -45,7 +44,7 @@ static void find_on_page(void *context, int64_t page, int thread)
 // What stands still is found once for every build of the grid.
 static rp_result find_near(const finding *f, rp_walls *walls, int threads)
 {
-    const size_t bytes = (size_t)f->grid->pages * sizeof *f->near;
+    const size_t bytes = (size_t)f->grid->pages * (size_t)f->words * sizeof *f->near;
     bool moving = false;
     for (int i = 0; i < f->colliders; i++) {
         moving = moving || f->collider[i].moves;
@@ -69,7 +68,7 @@ static rp_result find_near(const finding *f, rp_walls *walls, int threads)
         for (rp_local p = 0; p < f->grid->pages; p++) {
             for (int i = 0; i < f->colliders; i++) {
                 if (f->collider[i].moves) {
-                    ((uint64_t(*)[COLLIDER_WORDS])walls->near.data)[p][i / 64] &= ~(1ull << i % 64);
+                    ((uint64_t *)walls->near.data)[p * f->words + i / 64] &= ~(1ull << i % 64);
                 }
             }
         }
@@ -83,20 +82,26 @@ rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *col
                           int colliders, bool free, const rp_grid *grid, int threads,
                           rp_scratch *scratch)
 {
-    RP_ASSERT(colliders <= COLLIDERS_MOST);
+    RP_ASSERT(colliders <= RP_COLLIDER_LIMIT);
     const size_t pages = (size_t)grid->pages;
-    finding f = {.collider = collider, .colliders = colliders, .free = free, .grid = grid};
+    finding f = {.collider = collider,
+                 .colliders = colliders,
+                 .free = free,
+                 .grid = grid,
+                 .words = (colliders + 63) / 64};
     *t = (rp_touches){.collider = collider};
     t->page = rp_scratch_get(scratch, pages * sizeof *t->page, "pages that touch colliders");
-    f.near = rp_scratch_get(scratch, pages * sizeof *f.near, "pages that touch colliders");
+    const size_t words = (size_t)f.words;
+    f.near =
+        rp_scratch_get(scratch, (pages * words + 1) * sizeof *f.near, "pages that touch colliders");
     if (t->page == NULL || f.near == NULL) {
         return RP_ERR_MEMORY;
     }
     RP_TRY(find_near(&f, walls, threads));
     for (size_t p = 0; p < pages; p++) {
         t->page[p] = (rp_touch){.first = (uint32_t)t->pairs};
-        for (int w = 0; w < COLLIDER_WORDS; w++) {
-            t->page[p].count += (uint16_t)__builtin_popcountll(f.near[p][w]);
+        for (size_t w = 0; w < words; w++) {
+            t->page[p].count += (uint16_t)__builtin_popcountll(f.near[p * words + w]);
         }
         t->pairs += t->page[p].count;
     }
@@ -109,10 +114,10 @@ rp_result rp_touches_find(rp_touches *t, rp_walls *walls, const rp_collider *col
     }
     int64_t pair = 0;
     for (size_t p = 0; p < pages; p++) {
-        for (int w = 0; w < COLLIDER_WORDS; w++) {
-            for (uint64_t bits = f.near[p][w]; bits != 0; bits &= bits - 1) {
+        for (size_t w = 0; w < words; w++) {
+            for (uint64_t bits = f.near[p * words + w]; bits != 0; bits &= bits - 1) {
                 t->wall[pair] = t->other[pair] = -1;
-                t->near[pair++] = (uint16_t)(64 * w + __builtin_ctzll(bits));
+                t->near[pair++] = (uint16_t)(64 * w + (size_t)__builtin_ctzll(bits));
             }
         }
     }
@@ -430,7 +435,7 @@ void rp_touches_apply(const rp_touches *t, const rp_grid *grid, rp_local page, d
     double *twice = rp_grid_nodes(grid, RP_CH_MOMENTUM, page);
     const bool is_single = l->precision == RP_SINGLE;
     reaches near;
-    rp_constraint list[COLLIDERS_MOST]; // of one node
+    rp_constraint list[RP_COLLIDER_LIMIT]; // of one node
     find_reaches(t, l, touch, block, &near);
     int n = 0;
     for (int i = 0; i < l->cells[0]; i++) {

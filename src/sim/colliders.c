@@ -110,6 +110,7 @@ rp_result rp_world_add_collider(rp_world *world, const rp_collider_def *def)
     } else {
         snprintf(collider->name, sizeof collider->name, "%d", world->colliders);
     }
+    world->load[world->colliders] = (rp_load){0};
     world->body[world->colliders] = rp_body_scripted(collider);
     world->colliders++;
     rp_registry_set_rows(&world->registry, "colliders/loads", world->colliders);

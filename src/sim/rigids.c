@@ -351,11 +351,16 @@ rp_result rp_world_check_rigids(rp_world *world)
                           .colliders = world->colliders,
                           .skin = world->company.skin,
                           .dim = world->def.dimension};
+    rp_ball ball[RP_COLLIDER_LIMIT];
+    for (int i = 0; i < world->colliders; i++) {
+        ball[i] = rp_ball_of(&world->collider[i], m.dim);
+    }
     for (int i = 0; i < world->rigids; i++) {
         const int a = world->rigid[i].collider;
         for (int b = 0; b < world->colliders; b++) {
             double x[3];
             if (b == a || (world->collider[b].free && b < a) ||
+                !rp_ball_near(&ball[b], ball[a].middle, ball[a].radius) ||
                 rp_links_join(world->company.link, world->company.links, a, b)) {
                 continue;
             }

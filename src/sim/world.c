@@ -237,6 +237,32 @@ static void register_state(rp_world *world)
     rp_registry_add(r, "stats/dropped_momentum", &stats->dropped_momentum, sizeof(double));
 }
 
+// What a world keeps of each collider and rigid body.
+static rp_result make_room(rp_world *world)
+{
+    const rp_allocator *a = &world->given;
+    const size_t count = RP_COLLIDER_LIMIT;
+    world->collider = a->allocate(count * sizeof *world->collider, RP_CACHE_LINE, a->context);
+    world->rigid = a->allocate(count * sizeof *world->rigid, RP_CACHE_LINE, a->context);
+    world->load = a->allocate(count * sizeof *world->load, RP_CACHE_LINE, a->context);
+    world->body = a->allocate(count * sizeof *world->body, RP_CACHE_LINE, a->context);
+    world->motion = a->allocate(count * sizeof *world->motion, RP_CACHE_LINE, a->context);
+    return world->collider != NULL && world->rigid != NULL && world->load != NULL &&
+                   world->body != NULL && world->motion != NULL
+               ? RP_OK
+               : rp_fail(RP_ERR_MEMORY, "out of memory: room for %zu colliders", count);
+}
+
+static void drop_room(rp_world *world)
+{
+    const size_t count = RP_COLLIDER_LIMIT;
+    rp_delete(&world->given, world->collider, count * sizeof *world->collider);
+    rp_delete(&world->given, world->rigid, count * sizeof *world->rigid);
+    rp_delete(&world->given, world->load, count * sizeof *world->load);
+    rp_delete(&world->given, world->body, count * sizeof *world->body);
+    rp_delete(&world->given, world->motion, count * sizeof *world->motion);
+}
+
 rp_result rp_world_create(const rp_world_def *def, rp_world **out)
 {
     *out = NULL;
@@ -249,11 +275,12 @@ rp_result rp_world_create(const rp_world_def *def, rp_world **out)
     world->def = *def;
     world->funds = NAN;
     world->given = *a;
+    const rp_result room = make_room(world);
     world->allocator = def->memory > 0 ? rp_limited_allocator(&world->limited, a, def->memory) : *a;
     a = &world->allocator;
     world->threads = def->threads > 0 ? def->threads : rp_default_threads();
     rp_scratch_init(&world->scratch, a);
-    rp_result result = choose_method(world);
+    rp_result result = room == RP_OK ? choose_method(world) : room;
     result = result == RP_OK ? choose_kernels(world) : result;
     if (result == RP_OK) {
         result = world->solver->create(&world->def, a, &world->solver_state);
@@ -310,6 +337,7 @@ void rp_world_destroy(rp_world *world)
     rp_buffer_free(&world->cracks, a);
     rp_buffer_free(&world->body_names, a);
     rp_scratch_free(&world->scratch);
+    drop_room(world);
     rp_delete(&given, world, sizeof *world);
 }
 

@@ -16,13 +16,7 @@
 // Of a frame: a step that is shorter moves nothing any more, and a frame has no end.
 #define RP_LEAST_STEP 1e-12
 
-enum {
-    RP_MATERIAL_LIMIT = 256,
-    RP_COLLIDER_LIMIT = 256,
-    RP_EMITTER_LIMIT = 64,
-    RP_SINK_LIMIT = 64,
-    RP_PROBE_LIMIT = 256
-};
+enum { RP_MATERIAL_LIMIT = 256, RP_EMITTER_LIMIT = 64, RP_SINK_LIMIT = 64, RP_PROBE_LIMIT = 256 };
 
 // Particles per block of a world that is only planned: open addressing, where neither is any place
 // is free.
@@ -115,10 +109,7 @@ struct rp_world {
     rp_material_def material[RP_MATERIAL_LIMIT];
     uint8_t species_of[RP_MATERIAL_LIMIT]; // number of each material's species
     int materials;
-    rp_collider collider[RP_COLLIDER_LIMIT];
-    int colliders;
-    rp_rigid rigid[RP_COLLIDER_LIMIT]; // some of the colliders
-    int rigids;
+    int colliders, rigids;
     rp_vector_of_time joint_speed[RP_JOINT_LIMIT];
     rp_company company; // of which echoes are state
     rp_emitter emitter[RP_EMITTER_LIMIT];
@@ -154,13 +145,10 @@ struct rp_world {
     double layers[RP_EMITTER_LIMIT]; // poured so far, by each emitter; grains of one that moves
     double buried[RP_EMITTER_LIMIT]; // 1: it was said of its mouth
     double passed[RP_PROBE_LIMIT];   // through the plane of each probe [kg]
-    rp_load load[RP_COLLIDER_LIMIT];
-    rp_body body[RP_COLLIDER_LIMIT];           // of each collider, in the step that is being taken
-    rp_rigid_motion motion[RP_COLLIDER_LIMIT]; // of rigid bodies
-    rp_pair_loads pair_loads;                  // of bodies of particles that touch
-    rp_energy energy;                          // lost so far
-    rp_watch watch;                            // on energy that nothing brought in
-    rp_buffer cracks;                          // rp_crack_row, since somebody took them
+    rp_pair_loads pair_loads;        // of bodies of particles that touch
+    rp_energy energy;                // lost so far
+    rp_watch watch;                  // on energy that nothing brought in
+    rp_buffer cracks;                // rp_crack_row, since somebody took them
     rp_local crack_count;
     double funds; // energy of particles at the end of the last step [J]; NAN: not known
     rp_registry registry;
@@ -171,6 +159,14 @@ struct rp_world {
     rp_failure failure;
 
     rp_plan_table plan; // of a world that only counts
+
+    // RP_COLLIDER_LIMIT of each, pages that nobody touches: an entry is written when it comes
+    rp_collider *collider;
+    rp_rigid *rigid; // some of the colliders
+    // state
+    rp_load *load;
+    rp_body *body;           // of each collider, in the step that is being taken
+    rp_rigid_motion *motion; // of rigid bodies
 };
 
 // Make a new world one of several ranks that hold the particles of one world together. From then on

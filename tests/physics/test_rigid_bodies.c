@@ -231,6 +231,65 @@ static void bodies_that_hit_each_other_keep_their_momentum(void)
     rp_world_destroy(world);
 }
 
+// Catches a body beyond the 256th that nobody sees: of 324 discs every second one flies into its
+// neighbour, and the last one into sand.
+static void the_last_of_many_bodies_is_like_the_first(void)
+{
+    enum { ACROSS = 18, DISCS = ACROSS * ACROSS };
+    rp_world_def def = rp_default_world_def();
+    rp_world *world;
+    def.dimension = 2;
+    def.dx = 0.05;
+    def.fps = 25.0;
+    def.precision = RP_DOUBLE;
+    def.threads = 2;
+    memset(def.gravity, 0, sizeof def.gravity);
+    CHECK_OK(rp_world_create(&def, &world));
+    rp_rigid_def disc = rp_default_rigid_def();
+    disc.density = 1000.0;
+    disc.restitution = 0.5;
+    for (int i = 0; i < DISCS; i++) {
+        const double center[3] = {0.3 * (i % ACROSS), 0.3 * (i / ACROSS), 0.0};
+        rp_shape *shape;
+        CHECK_OK(rp_shape_sphere(center, 0.1, &shape));
+        disc.shape = shape;
+        disc.velocity[0] = i % 2 == 0 || i == DISCS - 1 ? 1.0 : 0.0;
+        CHECK_OK(rp_world_add_rigid(world, &disc, NULL));
+        rp_shape_release(shape);
+    }
+    rp_box_def sand = rp_default_box_def();
+    rp_material_def grains = rp_default_material_def(RP_SAND);
+    CHECK_OK(rp_world_add_material(world, &grains, &sand.material));
+    sand.lower[0] = 0.3 * (ACROSS - 1) + 0.15;
+    sand.upper[0] = sand.lower[0] + 0.2;
+    sand.lower[1] = sand.lower[0] - 0.15;
+    sand.upper[1] = sand.lower[1] + 0.2;
+    CHECK_OK(rp_world_add_box(world, &sand, NULL));
+    double before = 0.0, after = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        double *sum = pass == 0 ? &before : &after;
+        rp_totals totals;
+        rp_world_totals(world, &totals);
+        *sum = totals.momentum[0];
+        for (int i = 0; i < DISCS; i++) {
+            rp_rigid_state s;
+            rp_world_rigid(world, i, &s);
+            *sum += s.mass * s.velocity[0];
+            check_context("disc %d", i);
+            if (pass == 1 && i < DISCS - 2) { // it has hit, or was hit
+                CHECK_NEAR(s.velocity[0], i % 2 == 0 ? 0.25 : 0.75, 1e-6);
+            } else if (pass == 1 && i == DISCS - 1) {
+                CHECK(s.velocity[0] < 0.95 && totals.momentum[0] > 0.0);
+            }
+        }
+        if (pass == 0) {
+            CHECK_HELPER(run(world, 3));
+        }
+    }
+    CHECK_NEAR(after, before, 1e-12 * before);
+    rp_world_destroy(world);
+}
+
 // How a tower is built: each brick is turned against the one below, or falls on it.
 typedef struct tower {
     double turn;   // [rad]
@@ -674,4 +733,5 @@ TEST_MAIN(TEST(a_rod_on_a_hinge_swings), TEST(motors_ends_and_fixed_joints_hold)
           TEST(a_mesh_stands_on_a_frame), TEST(a_stack_goes_on_where_it_was_saved),
           TEST(a_joint_goes_on_where_it_was_saved), TEST(thin_bodies_lie_on_the_floor),
           TEST(what_is_too_thin_to_touch_anything_is_refused),
-          TEST(bodies_that_start_in_each_other_are_refused))
+          TEST(bodies_that_start_in_each_other_are_refused),
+          TEST(the_last_of_many_bodies_is_like_the_first))

@@ -47,7 +47,6 @@ typedef struct rp_sph_span {
 #define RP_SPH_HOLD    0.375
 // Sand denser than full by this share stays so.
 #define RP_SPH_SLACK 0.005
-enum { RP_SPH_WALLS_MOST = 256 }; // colliders: all of them may be near one page
 
 // What a step wants of a material, by group.
 enum {

@@ -42,7 +42,7 @@ static void weigh(const finding *f, rp_local slot, rp_sph_wall *entry, int count
 {
     const rp_set *set = f->job->set;
     const rp_sph_kernel *k = f->job->kernel;
-    double share[RP_SPH_WALLS_MOST], open = 1.0, stiffness = 0.0;
+    double share[RP_COLLIDER_LIMIT], open = 1.0, stiffness = 0.0;
     for (int i = 0; i < count; i++) {
         share[i] = rp_sph_wall_fill(k, entry[i].distance / set->layout.h);
         open *= 1.0 - share[i];
@@ -68,7 +68,7 @@ static void find_page(void *context, int64_t index, int thread)
     const double h = set->layout.h;
     double middle[3];
     const double reach = rp_layout_page_ball(&set->layout, page->block, middle);
-    uint16_t near[RP_SPH_WALLS_MOST];
+    uint16_t near[RP_COLLIDER_LIMIT];
     int nears = 0;
     uint32_t at = f->entry != NULL ? f->first[index] : 0;
     for (int c = 0; c < f->colliders; c++) {
@@ -116,7 +116,7 @@ rp_result rp_sph_walls_find(rp_sph_walls *walls, const rp_collider *collider, in
 {
     const rp_set *set = job->set;
     const size_t pages = (size_t)set->pages;
-    RP_ASSERT(colliders <= RP_SPH_WALLS_MOST);
+    RP_ASSERT(colliders <= RP_COLLIDER_LIMIT);
     finding f = {.job = job, .collider = collider, .colliders = colliders, .dt = dt};
     if (walls->first.bytes < (pages + 1) * sizeof(uint32_t)) {
         RP_TRY(rp_buffer_reserve(&walls->first, set->allocator, (2 * pages + 1) * sizeof(uint32_t),
