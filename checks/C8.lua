@@ -29,7 +29,7 @@ local function start(x, s)
 end
 scene {
     dimension = 2, precision = "double", dx = 1 / n, gravity = {0, 0}, fps = 8 * c / 2, frames = 8, order = param("order", "quadratic"),
-    dt_max = courant / n / c, transfer = param("flip", false) and { flip = 1 } or "apic",
+    dt_max = courant / n / c, explicit = { contact_at = param("contact_at", "nodes") }, transfer = param("flip", false) and { flip = 1 } or "apic",
     acceleration = function(t, x, y)
         local s = sin(c * pi * t)
         local X, Y = start(x, s), start(y, s)
@@ -58,7 +58,7 @@ end
 local function error_of(set)
     local A = 0.02
     local run = simulate { scene = scene, set = set, name = set.cells .. " cells, c dt / h = " .. set.courant .. (set.order and ", " .. set.order or "")
-        .. (set.walls and ", walls" or "") }
+        .. (set.walls and ", walls" or "") .. (set.contact_at and ", " .. set.contact_at or "") }
     local before, worst = column(run, "position", 0), 0
     for frame = 1, run.frames do
         local now, sum = column(run, "position", frame), 0
@@ -78,10 +78,10 @@ local function error_of(set)
 end
 -- steps that shrink with h^2, so that the order in space shows
 local fit = shared "fit"
-for _, case in ipairs { { "quadratic" }, { "cubic" }, { "quadratic", true } } do
-    local h, e, what = {}, {}, case[1] .. (case[2] and " between walls" or "")
+for _, case in ipairs { { "quadratic" }, { "cubic" }, { "quadratic", true }, { "quadratic", true, "surface" } } do
+    local h, e, what = {}, {}, case[1] .. (case[2] and " between walls" or "") .. (case[3] and ", contact at the " .. case[3] or "")
     for i, n in ipairs { 8, 12, 16, 24 } do
-        h[i], e[i] = 1 / n, error_of { cells = n, courant = 0.2 * 8 / n, order = case[1], walls = case[2] }
+        h[i], e[i] = 1 / n, error_of { cells = n, courant = 0.2 * 8 / n, order = case[1], walls = case[2], contact_at = case[3] }
     end
     expect { what = "order in h, " .. what, value = fit.exponent(h, e), band = { 1.7, math.huge }, source = "[A] at least 1.7" }
     plot { title = "Error of the displacement, " .. what, x = "h [m]", y = "m", log_x = true, log_y = true,

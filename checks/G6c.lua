@@ -7,17 +7,18 @@ check {
     cost = "quick", minutes = 0.1,
 }
 local scene = [[
+local floor = 0.0125 * param("floor", 0, "cells")
 local slope, rise = math.rad(param("slope", 24, "degrees")), param("rise", 0, "s")
 scene {
-    dimension = 2, precision = "double", dx = 0.0125, fps = 10, frames = 50,
+    dimension = 2, precision = "double", dx = 0.0125, fps = 10, frames = 50, explicit = { contact_at = param("contact_at", "nodes") },
     gravity = function(t)
         local g = 9.81 * (t < rise and 0.5 - 0.5 * math.cos(math.pi * t / rise) or 1)
         return g * math.sin(slope), -g * math.cos(slope)
     end,
 }
 particles { material = material.elastic { density = 1000, young = 1e6 }, sampling = "lattice", jitter = 0,
-            shape = box { min = {0, 0}, max = {0.1, 0.05} } }
-collider { shape = half_space { point = {0, 0}, normal = {0, 1} }, contact = "separate", friction = math.tan(math.rad(15)) }
+            shape = box { min = {0, floor}, max = {0.1, floor + 0.05} } }
+collider { shape = half_space { point = {0, floor}, normal = {0, 1} }, contact = "separate", friction = math.tan(math.rad(15)) }
 ]]
 local slides = simulate { scene = scene, name = "slides" }
 local c = measure(slides, "center", { all = true })
@@ -32,5 +33,10 @@ local stays = simulate { scene = scene, set = { slope = 14, rise = 1 }, name = "
 local s = measure(stays, "center", { all = true })
 expect { what = "creep below the angle of friction in 5 s, in cells", value = (s.x_m[s.rows] - s.x_m[1]) / 0.0125, band = { -0.1, 0.1 },
          source = "[A] none; 0.1 h allowed" }
+for _, floor in ipairs { 0, 0.4 } do -- cells above a node
+    local c = measure(simulate { scene = scene, set = { contact_at = "surface", floor = floor }, name = "surface, " .. floor }, "center", { all = true })
+    expect { what = "way after 5 s, contact at the surface, floor " .. floor .. " cells above a node", value = c.x_m[c.rows] - c.x_m[1], want = law[#law], relative = 1e-3,
+             unit = "m", source = "[A] 0.79438 t^2, 0.1 %" }
+end
 plot { title = "Way down the incline", x = "t [s]", y = "x [m]",
        series = { { name = "measured", x = t, y = x, style = "points" }, { name = "Coulomb", x = t, y = law } } }

@@ -12,7 +12,7 @@ static const double HIDDEN = 0.5; // a sample so deep in another collider is non
 static const double CLOSE = 0.5, AROUND = 1.5, SOFT = 0.1;
 static const double OPPOSED = -0.5; // cosine of two ways out with no room for sand between
 static const double SAME = 1e-6;    // of two velocities, what they may differ by
-static const double SHARE = 0.6;    // of a master's mass that its slaves may take away
+static const double SHARE = 0.25;   // of a master's mass that its slaves may take away
 static const double CALM = 1.5;     // of a slave's motion may come back to it, 2 grows
 static const double LIGHT = 0.01;   // of the heaviest node around a sample: lighter ones count less
 static const double HELD = 0.5;     // of its splines that must have mass for a sample to be one

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double THIN = 4.0, NARROW = 2.0; // [cells]: what is less is told
-static const double HOLDS = 1.0;              // [cells]: what is thinner may let sand through
-static const double WIDE = 8.0;               // [cells]: how far one looks for the other side
-static const double TOUCH = 0.3;              // [cells]: what is nearer is a contact, no passage
+static const double THIN = 4.0; // [cells]: what is less is told, where a solver says nothing else
+static const double NARROW = 2.0;
+static const double HOLDS = 1.0;       // [cells]: what is thinner may let sand through
+static const double WIDE = 8.0;        // [cells]: how far one looks for the other side
+static const double TOUCH = 0.3;       // [cells]: what is nearer is a contact, no passage
 static const double OPPOSED = -0.87;   // cosine between the faces of a wall: less than 30 degrees
 static const double THIN_SHARE = 0.1;  // of a surface; every cone has a thin tip
 static const double LEAK_SHARE = 0.02; // the same for what lets sand through
@@ -35,6 +36,7 @@ static void include(region *r, const double x[3], double margin)
 typedef struct view {
     const rp_world *world;
     double h;
+    double parted; // [cells]: a solid that thick parts sand on both sides
     int dim;
     region all;     // particles, and colliders that have an end
     uint64_t draws; // random numbers so far
@@ -140,10 +142,10 @@ static double way_to(const view *v, const spot *s, double sign, double most, int
 static double thickness(const view *v, const spot *s)
 {
     int hit;
-    const double high = way_to(v, s, -1.0, THIN * v->h, &hit);
+    const double high = way_to(v, s, -1.0, v->parted * v->h, &hit);
     double end[3], out[3], along = 0.0;
     go(s, -high, end);
-    if (high < THIN * v->h && solid(v, end, &hit) < INFINITY) {
+    if (high < v->parted * v->h && solid(v, end, &hit) < INFINITY) {
         rp_collider_look(&v->world->collider[hit], end, out);
         for (int a = 0; a < v->dim; a++) {
             along += out[a] * s->out[a];
@@ -286,7 +288,7 @@ static void look_at_collider(view *v, int collider, int samples)
     slice slices[SLICES];
     int count = 0, spots = 0, thin = 0, leaky = 0, sliced = 0;
     // particles without nodes do not feel what is a support away
-    const double apart = (v->world->needs.grid ? THIN : HOLDS) * v->h;
+    const double apart = (v->world->needs.grid ? v->parted : HOLDS) * v->h;
     for (int i = 0; i < samples; i++) {
         passage p;
         if (!draw_spot(v, collider, &r, &p.spot)) {
@@ -307,7 +309,7 @@ static void look_at_collider(view *v, int collider, int samples)
     }
     const bool leaks = leaky > LEAK_SHARE * spots;
     if (leaks || (thin > THIN_SHARE * spots && v->world->needs.grid)) {
-        const slice s = typical(slices, sliced, (leaks ? HOLDS : THIN) * v->h);
+        const slice s = typical(slices, sliced, (leaks ? HOLDS : v->parted) * v->h);
         char where[96];
         snprintf(where, sizeof where, "about %.2g m at (%.3g, %.3g, %.3g)", s.deep, s.spot.x[0],
                  s.spot.x[1], s.spot.x[2]);
@@ -318,11 +320,11 @@ static void look_at_collider(view *v, int collider, int samples)
                 "through it; want at least %.3g m, or dx = %.2g",
                 c->name, 100.0 * leaky / spots, where, HOLDS * v->h, s.deep / HOLDS);
         } else {
-            rp_log(
-                RP_LOG_WARNING,
-                "collider '%s' is thinner than 4 dx over %.0f %% of its surface, %s: sand on one "
-                "side will feel sand on the other; dx = %.2g would part them",
-                c->name, 100.0 * thin / spots, where, s.deep / THIN);
+            rp_log(RP_LOG_WARNING,
+                   "collider '%s' is thinner than %.2g dx over %.0f %% of its surface, %s: sand on "
+                   "one "
+                   "side will feel sand on the other; dx = %.2g would part them",
+                   c->name, v->parted, 100.0 * thin / spots, where, s.deep / v->parted);
         }
     }
     look_at_gaps(v, collider, kept, count);
@@ -694,6 +696,7 @@ rp_result rp_world_foresee(rp_world *world)
     RP_TRY(rp_world_check_rigids(world));
     view v = {
         .world = world, .h = world->def.dx, .dim = world->def.dimension, .all = everything(world)};
+    v.parted = world->needs.parted > 0.0 ? world->needs.parted : THIN;
     const bool somewhere = v.all.lower[0] <= v.all.upper[0];
     const int each = world->colliders > 0 ? SAMPLES / world->colliders : 0;
     for (int i = 0; i < world->colliders && somewhere; i++) {

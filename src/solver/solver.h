@@ -35,6 +35,7 @@ typedef struct rp_needs {
     int per_cell;                         // particles in a cell that it must have; 0: any
     bool grid;                            // particles and nodes exchange: pages have arenas
     size_t particle_bytes;                // that a particle costs besides its columns
+    double parted;                        // walls of so many cells part sand on both sides; 0: 4
     bool push_out;                        // what has sunk into colliders is put back for it
 } rp_needs;
 

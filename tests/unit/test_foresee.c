@@ -112,6 +112,9 @@ static void what_will_go_wrong_is_told(void)
         {START HEAP GROUND
          "collider { name = 'sheet', shape = box { min = {2,0,-1}, max = {2.2,2,1} } }\n",
          "collider 'sheet' is thinner than 4 dx over ", "about 0.2 m at"},
+        {"scene { dx = 0.1, frames = 10, explicit = { contact_at = 'surface' } }\n" HEAP GROUND
+         "collider { name = 'sheet', shape = box { min = {2,0,-1}, max = {2.15,2,1} } }\n",
+         "collider 'sheet' is thinner than 2 dx over ", "about 0.15 m at"},
         {START HEAP GROUND
          "collider { name = 'foil', shape = box { min = {2,0,-1}, max = {2.06,2,1} } }\n",
          "collider 'foil' is thinner than dx over ",

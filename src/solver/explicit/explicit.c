@@ -32,6 +32,9 @@ static const rp_property option[] = {
      .offset = offsetof(options, contact_at)},
 };
 
+// Plates of so many cells with sand on both sides carry what thick ones do, docs/theory.md (W5)
+static const double SURFACE_PARTS = 2.0;
+
 static bool at_surface(const void *chosen)
 {
     return ((const options *)chosen)->contact_at == CONTACT_SURFACE;
@@ -114,6 +117,7 @@ static void explicit_needs(const rp_world_def *def, rp_needs *needs)
     *needs = (rp_needs){.columns = 1u << RP_COL_VELOCITY | affine | depth,
                         .orders = 1u << 1 | 1u << 2 | 1u << 3,
                         .grid = true,
+                        .parted = at_surface(&def->option) ? SURFACE_PARTS : 0.0,
                         .push_out = true};
     needs->channel[RP_CH_MOMENTUM] = (rp_channel){"momentum", RP_QUAD, RP_FROM_ALL_WITH_MASS};
     if (rp_transfer_keeps(def->transfer) || def->energy || at_surface(&def->option)) {
