@@ -80,6 +80,7 @@ check-all: deps deps-page deps-usd ## every preset with every test
 	@$(call sweep,failing calls,tests/tools/test_faults.py build/release/bin/repose build/release/tests/tools/failing-calls.so)
 	@$(call sweep,closed descriptors,tests/tools/test_robust.py build/release/bin/repose Descriptors)
 	@$(call sweep,hostile names,tests/tools/test_robust.py build/release/bin/repose Words)
+	@$(call sweep,hostile requests,REPOSE_LONG_TESTS=1 tests/tools/test_view.py build/release/bin/repose Crowd)
 	@$(call sweep,mesh fuzz,tests/fuzz/run mesh 60)
 	@$(call sweep,thin colliders,REPOSE_SWEEP=all build/release/tests/physics/test_thin)
 	@$(call step,tutorials,tests/tools/test_tutorials.py build/release/bin/repose)

@@ -12,6 +12,7 @@ import contextlib
 import json
 import math
 import os
+import random
 import re
 import signal
 import socket
@@ -19,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -204,6 +206,10 @@ class Case(unittest.TestCase):
         self.assertEqual(server.wait(timeout=30 * SLOW), status, self.stderr())
         server.stdout.close()
         self.assertNotIn("Sanitizer", self.stderr())
+
+    def memory(self):
+        with open(f"/proc/{self.server.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) << 10
 
     def end_all(self):
         for server in self.servers:
@@ -643,10 +649,6 @@ class Refuses(Case):
         self.assertLess(self.memory() - before, (10 if SLOW == 1.0 else 100) << 20)
         self.end()
 
-    def memory(self):
-        with open(f"/proc/{self.server.pid}/status", encoding="ascii") as file:
-            return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) << 10
-
     def test_thousands_of_connections(self):
         self.write("heap.lua", heap(400))
         port = self.view("heap.lua")
@@ -744,6 +746,82 @@ class Refuses(Case):
             time.sleep(0.1)
         else:
             self.fail("the place that became free was not given away")
+        self.end()
+
+
+class Crowd(Case):
+    """Strangers and pages at random, several at a time, each wrong in a way of its own."""
+
+    SECONDS = 20.0 if os.environ.get("REPOSE_LONG_TESTS") else 2.0
+
+    def requests(self, rng, host):
+        """Bytes of one visit, in the pieces in which they are sent."""
+        whole = (f"GET /socket HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: repose-view\r\n\r\n")
+        file = f"GET /page.js HTTP/1.1\r\nHost: {host}\r\n\r\n"
+        kind = rng.randrange(6)
+        if kind == 0:  # nothing, or a beginning
+            return [whole[:rng.randrange(len(whole))].encode()]
+        if kind == 1:
+            return [rng.randbytes(rng.randrange(1, 3000))]
+        if kind == 2:  # without end
+            return [file[:-2].encode() + b"x: " + b"y" * rng.randrange(100000)]
+        if kind == 3:  # one behind the other
+            return [file.encode() * rng.randrange(2, 30) + rng.randbytes(rng.randrange(500))]
+        data = bytearray(whole.encode())
+        for _ in range(rng.randrange(4) if kind == 4 else 0):
+            at = rng.randrange(len(data))
+            data[at:at + rng.randrange(3)] = rng.randbytes(rng.randrange(3))
+        return [bytes(data), *(self.frame(rng) for _ in range(rng.randrange(40)))]
+
+    def frame(self, rng):
+        ask = json.dumps(rng.choice([{"want": "frame", "frame": rng.randrange(9), "color": "speed"}, {"want": "view", "color": "grains"},
+                                     {"want": "pick", "frame": 0}, {"want": "order", "order": "fly"}])).encode()
+        kind, size, mask = rng.randrange(6), len(ask), rng.randbytes(4)
+        body = bytes(b ^ mask[i % 4] for i, b in enumerate(ask))
+        return (bytes([0x81, 0x80 | size]) + mask + body, bytes([0x81, size]) + ask, bytes([0x89, 0xfd]) + mask + rng.randbytes(125),
+                bytes([rng.randrange(256), 0x80 | rng.randrange(126)]) + rng.randbytes(rng.randrange(130)), rng.randbytes(rng.randrange(1, 50)),
+                bytes([0x81, 0xff]) + struct.pack(">Q", rng.choice([2**63, 2**62, 65536])) + mask + body)[kind]
+
+    def visit(self, rng, port):
+        with socket.create_connection(("127.0.0.1", port), timeout=5 * SLOW) as s:
+            for piece in self.requests(rng, f"127.0.0.1:{port}"):
+                s.sendall(piece)
+            if rng.random() < 0.3:  # gone without a good-bye
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                s.settimeout(0.05)
+                while s.recv(65536):
+                    pass
+
+    def test_strangers(self):
+        self.write("heap.lua", heap(2000))
+        port, seed = self.view("heap.lua"), time.time_ns()
+        watcher, visits, until = self.page(port), [0] * 6, time.time() + self.SECONDS
+        watcher.wait("status", state="running")
+
+        def crowd(number):
+            rng = random.Random(seed + number)
+            while time.time() < until:
+                with contextlib.suppress(OSError):
+                    self.visit(rng, port)
+                visits[number] += 1
+        threads = [threading.Thread(target=crowd, args=(number,)) for number in range(len(visits))]
+        for thread in threads:
+            thread.start()
+        while time.time() < until:
+            self.assertEqual(http(port)[0], 200, f"seed {seed}")
+            watcher.ask(0)
+            time.sleep(0.2)
+        for thread in threads:
+            thread.join()
+        end = time.time() + 20 * SLOW
+        while len(os.listdir(f"/proc/{self.server.pid}/fd")) > 12 and time.time() < end:
+            time.sleep(0.1)
+        self.assertLessEqual(len(os.listdir(f"/proc/{self.server.pid}/fd")), 12, f"seed {seed}")
+        self.assertLess(self.memory(), (60 if SLOW == 1.0 else 400) << 20)
+        self.page(port).ask(0)
+        print(f"\n{sum(visits)} visits of strangers, and the run and its page went on")
         self.end()
 
 
