@@ -313,7 +313,7 @@ static const rp_property properties[] = {
      .sentence = "Undo the volume that sand gains when it separates and falls together again."},
     {"flow", RP_PROPERTY_CHOICE, .choices = flow_names, .otherwise = "\"paper\"", RP_AT(flow),
      .sentence = "How sand slides: at constant volume, as in the paper; or resting: it swells a little as it slides, by 1.5 % at most, and "
-                 "pays that back with time. Layers that should rest then do so on fine grids, too (docs/theory.md)."},
+                 "pays that back with time, the faster the stronger gravity is and never without it. Layers that should rest then do so on fine grids, too (docs/theory.md)."},
     {"inertial", RP_PROPERTY_TABLE, .otherwise = "false", RP_AT(inertial), .form = inertial_form, .forms = 4,
      .sentence = "Friction grows with the inertial number I = grain * rate * sqrt(density / pressure), from that of slow "
                  "flow to `friction`: by I / (I + number) of the way; `true` takes all defaults."},

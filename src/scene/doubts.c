@@ -446,6 +446,19 @@ static void doubt_units(const rp_scene *scene, const scene_call *mesh)
     }
 }
 
+// Sand pays back what it swelled at a rate that follows gravity, theory (26a).
+static void doubt_rest(const rp_scene *scene, const scene_call *sand)
+{
+    const scene_value *gravity = rp_call_value(scene->said, "gravity");
+    const double *g = gravity->vector;
+    if (rp_call_choice(sand, "flow") == RP_FLOW_RESTING && gravity->kind != TAKES_FUNCTION &&
+        g[0] == 0.0 && g[1] == 0.0 && g[2] == 0.0) {
+        rp_call_warn(scene, sand, "flow",
+                     "without gravity sand never pays back by how much it swelled: it stays up to "
+                     "1.5 %% larger where it slid; want \"paper\"");
+    }
+}
+
 // A step that nothing else bounds.
 static void doubt_steps(const rp_scene *scene)
 {
@@ -484,6 +497,9 @@ void rp_scene_doubt(const rp_scene *scene)
         }
         if (strcmp(r->word->name, "mesh") == 0) {
             doubt_units(scene, r);
+        }
+        if (strcmp(r->word->name, "material.sand") == 0) {
+            doubt_rest(scene, r);
         }
     }
     if (scene->dimension == 3) {

@@ -566,6 +566,16 @@ static void what_is_hardly_meant_is_doubted(void)
         {SOAKED("0"), NULL},
         {SOAKED("-1"), "particles.within: 50 % of the shape has none of that sand in it: water is "
                        "thin there and falls together; want the shape of the sand"},
+        // a clock that stands still
+        {"scene { dx = 0.1, frames = 1, gravity = {0,0,0} }\nlocal s = material.sand { flow = "
+         "'resting' }\nparticles { material = s, shape = " BALL " }",
+         "material.sand.flow: without gravity sand never pays back by how much it swelled"},
+        {"scene { dx = 0.1, frames = 1, gravity = {0,0,0} }\nlocal s = material.sand {}\n"
+         "particles { material = s, shape = " BALL " }",
+         NULL},
+        {"scene { dx = 0.1, frames = 1, gravity = {1,0,0} }\nlocal s = material.sand { flow = "
+         "'resting' }\nparticles { material = s, shape = " BALL " }",
+         NULL},
         // a mesh in other units: it is 2.7 m large
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(""), NULL},
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 20, resolution = 1"), NULL},
