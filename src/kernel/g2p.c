@@ -45,8 +45,7 @@ RP_INLINE places places_of(bool slopes, bool keeps)
 
 // What is asked for of one particle, from the rows of its cell: value and moments in four quads,
 // and slopes in four more, or, alone, followed by the value.
-RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool moments,
-                      bool slopes, real *out)
+RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool slopes, real *out)
 {
     const axis_reals wx = axis_of(s->w[0], l);
     row sum[WIDTH], V, X, Y = row_zero();
@@ -63,15 +62,11 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
 #endif
     row_moments(sum, wx.n, &V, &X);
     const row w = row_spread(s->row_w[quad_at(l)]);
-    const row Vw = row_mul(V, w);
-    if (moments) {
-        const row Xw = row_mul(X, w), Z = row_mul(Vw, row_places());
-        if (DIM == 3) {
-            row_sums(Vw, Xw, row_mul(Y, w), Z, out);
-        } else {
-            row_sums(Vw, Xw, Z, Z, out);
-        }
-        out += HALF * RP_QUAD;
+    const row Vw = row_mul(V, w), Xw = row_mul(X, w), Z = row_mul(Vw, row_places());
+    if (DIM == 3) {
+        row_sums(Vw, Xw, row_mul(Y, w), Z, out);
+    } else {
+        row_sums(Vw, Xw, Z, Z, out);
     }
     if (slopes) {
         const axis_reals dx = axis_of(s->d[0], l);
@@ -79,7 +74,7 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
         UNROLL(4) for (int i = 1; i < WIDTH; i++) { Gx = row_axpy(dx.n[i], sum[i], Gx); }
         const row Gxw = row_mul(Gx, w), Gz = row_mul(V, row_spread(s->row_d[quad_at(l)]));
 #if RP_DIM == 2
-        row_sums(Gxw, Gz, Gz, moments ? Gz : Vw, out);
+        row_sums(Gxw, Gz, Gz, Gz, out + HALF * RP_QUAD);
 #else
         const axis_reals dy = axis_of(s->d[1], l);
         row Gy = row_zero();
@@ -92,8 +87,74 @@ RP_INLINE void gather(const cell_rows *cell, const stencil_tile *s, int l, bool 
             }
             Gy = i == 0 ? row_scale(wx.n[i], along) : row_axpy(wx.n[i], along, Gy);
         }
-        row_sums(Gxw, row_mul(Gy, w), Gz, moments ? Gz : Vw, out);
+        row_sums(Gxw, row_mul(Gy, w), Gz, Gz, out + HALF * RP_QUAD);
 #endif
+    }
+}
+
+// A cell by what its rows have more than the middle ones: weights sum to one and derivatives to
+// zero, so that the middle ones need neither.
+RP_INLINE void cell_about_middle(cell_rows *c)
+{
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
+    {
+        UNROLL(4) for (int j = 0; j < DEEP; j++)
+        {
+            c->r[i][j] = DIM == 3 && j != 1 ? row_sub(c->r[i][j], c->r[i][1]) : c->r[i][j];
+        }
+    }
+    UNROLL(4) for (int i = 0; i < WIDTH; i++)
+    {
+        UNROLL(4) for (int j = 0; j < DEEP; j++)
+        {
+            c->r[i][j] = i != 1 ? row_sub(c->r[i][j], c->r[1][j]) : c->r[i][j];
+        }
+    }
+}
+
+// Slopes and then the value in four quads, from a cell about its middle.
+RP_INLINE void gather_slopes(const cell_rows *cell, const stencil_tile *s, int l, real *out)
+{
+    const axis_reals wx = axis_of(s->w[0], l), dx = axis_of(s->d[0], l);
+    row V = row_zero(), Gx = row_zero(), Gy = row_zero();
+#if RP_DIM == 3
+    const axis_reals wy = axis_of(s->w[1], l), dy = axis_of(s->d[1], l);
+#endif
+    UNROLL(4) for (int n = 0; n < WIDTH; n++)
+    {
+        const int i = n == 0 ? 1 : n == 1 ? 0 : n; // the middle first
+#if RP_DIM == 2
+        const row sum = cell->r[i][0], along = row_zero();
+#else
+        row sum = row_axpy(wy.n[0], cell->r[i][0], cell->r[i][1]);
+        row along = row_scale(dy.n[0], cell->r[i][0]);
+        UNROLL(4) for (int j = 2; j < WIDTH; j++)
+        {
+            sum = row_axpy(wy.n[j], cell->r[i][j], sum);
+            along = row_axpy(dy.n[j], cell->r[i][j], along);
+        }
+#endif
+        V = n == 0 ? sum : row_axpy(wx.n[i], sum, V);
+        Gy = n == 0 ? along : row_axpy(wx.n[i], along, Gy);
+        Gx = n == 0 ? Gx : n == 1 ? row_scale(dx.n[i], sum) : row_axpy(dx.n[i], sum, Gx);
+    }
+    const row w = row_spread(s->row_w[quad_at(l)]), Gxw = row_mul(Gx, w), Vw = row_mul(V, w);
+    const row Gz = row_mul(V, row_spread(s->row_d[quad_at(l)]));
+    if (DIM == 3) {
+        row_sums(Gxw, row_mul(Gy, w), Gz, Vw, out);
+    } else {
+        row_sums(Gxw, Gz, Gz, Vw, out);
+    }
+}
+
+// Slopes and value from a cell about its middle, or value and moments from one as it is.
+RP_INLINE void gather_either(const cell_rows *cell, const stencil_tile *s, int l, bool slopes,
+                             real *out)
+{
+    if (slopes) {
+        gather_slopes(cell, s, l, out);
+    } else {
+        gather(cell, s, l, false, out);
     }
 }
 
@@ -420,17 +481,24 @@ RP_INLINE void gather_tile(const local_arena *from, const local_arena *kept, con
     const int quads = places_of(slopes, kept != NULL).quads;
     for (int l = 0; l < lanes;) {
         const lane_int at = s->at[l];
-        const cell_rows cell = cell_load(from->node + at);
+        cell_rows cell = cell_load(from->node + at);
         if (kept == NULL) {
             do {
-                gather(&cell, s, l, true, slopes, &gathered[l * quads * RP_QUAD]);
+                gather(&cell, s, l, slopes, &gathered[l * quads * RP_QUAD]);
             } while (++l < lanes && s->at[l] == at);
             continue;
         }
-        const cell_rows own = cell_load(kept->node + at);
+        cell_rows own = cell_load(kept->node + at);
+        if (slopes) {
+            cell_about_middle(&cell);
+        }
+        if (RP_ORDER == 1) {
+            cell_about_middle(&own);
+        }
         do {
-            gather(&own, s, l, RP_ORDER > 1, RP_ORDER == 1, &gathered[l * ALL]);
-            gather(&cell, s, l, !slopes, slopes, &gathered[l * ALL + HALF * RP_QUAD]);
+            real *out_own = &gathered[l * ALL], *out_new = out_own + HALF * RP_QUAD;
+            gather_either(&own, s, l, RP_ORDER == 1, out_own);
+            gather_either(&cell, s, l, slopes, out_new);
         } while (++l < lanes && s->at[l] == at);
     }
     // lanes past the end gather nothing and stay zero
@@ -445,9 +513,12 @@ RP_INLINE void gather_half(const local_arena *from, const stencil_tile *s, int l
 {
     for (int l = 0; l < lanes;) {
         const lane_int at = s->at[l];
-        const cell_rows cell = cell_load(from->node + at);
+        cell_rows cell = cell_load(from->node + at);
+        if (slopes) {
+            cell_about_middle(&cell);
+        }
         do {
-            gather(&cell, s, l, !slopes, slopes, &gathered[l * HALF * RP_QUAD]);
+            gather_either(&cell, s, l, slopes, &gathered[l * HALF * RP_QUAD]);
         } while (++l < lanes && s->at[l] == at);
     }
     memset(&gathered[lanes * HALF * RP_QUAD], 0,
