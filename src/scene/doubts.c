@@ -418,6 +418,36 @@ static void doubt_pores(const rp_scene *scene, const scene_call *water)
     }
 }
 
+// A smooth upright wall between nodes does not see how full the cell beside it is: water that it
+// holds is stirred without end.
+static void doubt_wall(const rp_scene *scene, const scene_call *collider)
+{
+    const scene_call *shape = rp_call_value(collider, "shape")->call;
+    const int contact = rp_call_choice(collider, "contact");
+    const bool smooth = contact == RP_SLIP ||
+                        (contact == RP_SEPARATE && rp_call_number(collider, "friction") == 0.0);
+    bool water = false;
+    for (const scene_call *r = scene->first; r != NULL; r = r->next) {
+        water = water || strcmp(r->word->name, "material.water") == 0;
+    }
+    if (strcmp(method_of(scene), "mixture") != 0 || !water || !smooth ||
+        strcmp(shape->word->name, "half_space") != 0) {
+        return;
+    }
+    const double dx = rp_call_number(scene->said, "dx");
+    const double *point = rp_call_vector(shape, "point"), *n = rp_call_vector(shape, "normal");
+    const double size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int a = 0; a < scene->dimension; a++) {
+        const double at = point[a] / dx, node = round(at);
+        if (a != scene->up && fabs(n[a]) > 0.999 * size && fabs(at - node) > 0.02) {
+            rp_call_warn(scene, collider, "shape",
+                         "a smooth wall between nodes stirs the water that it holds; put it onto "
+                         "one, such as %c = %.9g, or make the scene periodic there",
+                         "xyz"[a], node * dx);
+        }
+    }
+}
+
 // A mesh that is hundreds of times as large as all else, and thousands of cells: most files are in
 // centimetres or millimetres.
 static void doubt_units(const rp_scene *scene, const scene_call *mesh)
@@ -480,6 +510,7 @@ void rp_scene_doubt(const rp_scene *scene)
         doubt_angles(scene, r, r, "");
         if (strcmp(r->word->name, "collider") == 0) {
             doubt_motion(scene, r);
+            doubt_wall(scene, r);
         }
         // smoothed particles know each other, not a grid
         if (strcmp(r->word->name, "particles") == 0 && strcmp(method_of(scene), "sph") != 0) {

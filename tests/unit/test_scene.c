@@ -576,6 +576,19 @@ static void what_is_hardly_meant_is_doubted(void)
         {"scene { dx = 0.1, frames = 1, gravity = {1,0,0} }\nlocal s = material.sand { flow = "
          "'resting' }\nparticles { material = s, shape = " BALL " }",
          NULL},
+    // a smooth wall between nodes that holds water
+#define HELD(method, contact, x)                                                                   \
+    "scene { method = '" method "', dimension = 2, dx = 0.05, frames = 1 }\n"                      \
+    "particles { material = material.water {}, shape = box { min = {1,0,0}, max = {2,1,0} } } "    \
+    "collider { shape = half_space { point = {" x ", 0}, normal = {2, 0} }, contact = '" contact   \
+    "' }"
+        {HELD("mixture", "slip", "1.0"), NULL},
+        {HELD("mixture", "sticky", "1.02"), NULL},
+        {HELD("explicit", "slip", "1.02"), NULL},
+        {HELD("mixture", "slip", "1.02"),
+         "collider.shape: a smooth wall between nodes stirs the water that it holds; put it onto "
+         "one, such as x = 1, or make the scene periodic there"},
+        {HELD("mixture", "separate", "1.03"), "such as x = 1.05"},
         // a mesh in other units: it is 2.7 m large
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(""), NULL},
         {"scene { dx = 0.05, frames = 1 }\n" GRAINS ROCK(", scale = 20, resolution = 1"), NULL},
@@ -834,6 +847,26 @@ static void mistakes_are_named_with_their_line(void)
          "= 'resting' }",
          "flow of sand"},
         {START "material.sand { flow = 'restin' }", "material.sand.flow"},
+        {START "material.sand { drag = 0 }", "test.lua:2: material.sand.drag: want"},
+        {START "material.sand { drag = 1e12 }", "test.lua:2: material.sand.drag: want"},
+        {START "material.sand { conductivity = 0 }", "material.sand.conductivity: want"},
+        {START "material.sand { conductivity = 0.1, drag = 1e5 }", "got both"},
+        {START "material.sand { porosity = 1 }", "material.sand.porosity: want"},
+        {"scene { dx = 0.1, frames = 10, method = 'mixture' }\nparticles { material = "
+         "material.sand { porosity = 0 }, shape = box { min = {0,0,0}, max = {1,1,1} } }",
+         "sand.porosity: want > 0 with method mixture, got 0"},
+        {"scene { dx = 0.1, frames = 10, method = 'mixture' }\nparticles { material = "
+         "material.water {}, within = material.sand { porosity = 0 }, shape = box { min = "
+         "{0,0,0}, max = {1,1,1} } }",
+         "particles.within: want a sand whose porosity is more than 0"},
+        {"scene { dx = 0.1, frames = 10, method = 'mixture' }\nlocal s = material.sand {}\n"
+         "particles { material = s, within = s, shape = box { min = {0,0,0}, max = {1,1,1} } }",
+         "particles.within: want it of water alone, got"},
+        {"scene { dx = 0.1, frames = 10, method = 'mixture', mixture = { pressure = 'print' } }",
+         "scene.mixture.pressure: want"},
+        {"scene { dx = 0.1, frames = 10, method = 'nonsmooth' }\nparticles { material = "
+         "material.water {}, shape = box { min = {0,0,0}, max = {1,1,1} } }",
+         "water"},
         {"scene { dimension = 2, dx = 0.1, frames = 10, method = 'sph' }\nmaterial.sand { inertial "
          "= true }",
          "inertial of sand"},
