@@ -37,6 +37,7 @@ static const option export_options[] = {
     {.name = "--away",
      .value = "M",
      .help = "farther than this from where its piece takes it a particle has left it (dx)"},
+    {.name = "--surface", .help = "ply: the surface of water as a mesh besides, a file per frame"},
     {.name = "--clips",
      .help = "usda: a file per frame, joined by value clips, however few they are"},
     {.name = "--quiet", .help = "say nothing but errors"},
@@ -79,10 +80,12 @@ static bool read_format(const args *a, rp_format *format)
 static bool check_pairs(const args *a, rp_format format)
 {
     static const char *const of_vdb[] = {"--voxel", NULL}, *const of_usda[] = {"--clips", NULL};
+    static const char *const of_ply[] = {"--surface", NULL};
     static const char *const not_vdb[] = {"--columns", NULL};
     static const char *const of_pieces[] = {"--away", NULL};
     return !(!args_has(a, "--pieces") && args_useless(a, of_pieces, "for --pieces only")) &&
            !(format != RP_FORMAT_VDB && args_useless(a, of_vdb, "for --to vdb only")) &&
+           !(format != RP_FORMAT_PLY && args_useless(a, of_ply, "for --to ply only")) &&
            !(format != RP_FORMAT_USDA && args_useless(a, of_usda, "for --to usda only")) &&
            !(format == RP_FORMAT_VDB &&
              args_useless(a, not_vdb,
@@ -118,6 +121,7 @@ static int export_main(const args *a)
     def.voxel = args_number(a, "--voxel", 1e-9, 1e6, 0.0, &wrong);
     def.columns = args_value(a, "--columns");
     def.clips = args_has(a, "--clips");
+    def.surface = args_has(a, "--surface");
     def.pieces = args_has(a, "--pieces");
     def.away = args_number(a, "--away", 1e-9, 1e6, 0.0, &wrong);
     def.up = up == NULL ? 0 : strcmp(up, "z") == 0 ? 2 : 1;

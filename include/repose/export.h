@@ -28,6 +28,7 @@ typedef struct rp_export_def {
     bool pieces;         ///< of bodies that may break as meshes with poses; particles are then only
                          ///< those of other bodies, and debris that has left its piece
     double away;         ///< farther than this from where its piece takes it is debris [m]; 0: dx
+    bool surface;        ///< ply: that of water as a mesh besides, a file per frame
     bool clips;          ///< usda: a file per frame, however small they are
     /// Called when a frame is finished; may be NULL.
     void (*progress)(void *context, int64_t done, int64_t frames);

@@ -3,6 +3,7 @@
 // meshes and the way they went. For whoever shows or converts a run; nothing here locks or writes.
 #pragma once
 
+#include "skin.h"
 #include "world.h"
 
 #ifdef __cplusplus
@@ -82,6 +83,12 @@ RP_API rp_result rp_record_surface(const rp_record *record, int collider, double
 
 /// Where a collider is at a frame, or in between.
 RP_API rp_pose rp_record_pose(const rp_record *record, int collider, double frame);
+/// Walls of water: half-spaces, where they are at a frame.
+/// @param record NULL: there are none
+/// @param over how far water reaches into those that are not hidden [m]
+/// @param[out] wall released with free(); NULL on failure
+RP_API rp_result rp_record_walls(const rp_record *record, int64_t frame, double over,
+                                 rp_skin_wall **wall, int *walls);
 
 #ifdef __cplusplus
 }

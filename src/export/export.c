@@ -85,6 +85,9 @@ static rp_result check_def(const rp_export_def *def)
     if (!(def->voxel >= 0.0 && isfinite(def->voxel))) {
         return rp_fail(RP_ERR_ARGUMENT, "export.voxel: want > 0 m, or 0, got %g", def->voxel);
     }
+    if (def->surface && def->format != RP_FORMAT_PLY) {
+        return rp_fail(RP_ERR_ARGUMENT, "export.surface: want it with ply, which holds meshes");
+    }
     if (!(def->away >= 0.0 && isfinite(def->away))) {
         return rp_fail(RP_ERR_ARGUMENT, "export.away: want > 0 m, or 0, got %g", def->away);
     }

@@ -122,6 +122,11 @@ void rp_job_piece_name(const rp_job *job, int piece, char out[RP_NAME_SIZE + 32]
 // pieces.csv, with the poses of all, and debris.csv.
 rp_result rp_job_pieces_tables(const rp_job *job);
 
+// The surface of the water in a frame, as it is in the run; without triangles where there is none.
+// @param[out] surface, velocity of its vertices: released with rp_surface_free() and free()
+rp_result rp_job_water(const rp_job *job, int64_t frame, rp_surface *surface,
+                       float (**velocity)[3]);
+
 // OUT/name
 void rp_job_path(const rp_job *job, char out[RP_JOB_PATH], const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -4,6 +4,7 @@
 #include "export/job.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -86,6 +87,51 @@ static rp_result write_pieces(const rp_job *job, int64_t index)
     return rp_out_close(&o);
 }
 
+// The surface of water; vertices move with it.
+static rp_result write_water(const rp_job *job, int64_t index)
+{
+    char path[RP_JOB_PATH];
+    rp_out o;
+    rp_surface s;
+    float(*velocity)[3];
+    RP_TRY(rp_job_water(job, job->frame[index], &s, &velocity));
+    rp_job_path(job, path, "water.%04lld.ply", (long long)job->frame[index]);
+    rp_result result = rp_out_open(&o, job, path);
+    if (result == RP_OK) {
+        rp_out_text(
+            &o,
+            "ply\nformat binary_little_endian 1.0\ncomment Repose, metres and seconds, %s up\n"
+            "comment frame %lld time %.17g fps %.17g\nelement vertex %lld\n"
+            "property float x\nproperty float y\nproperty float z\n"
+            "property float nx\nproperty float ny\nproperty float nz\n"
+            "property float vx\nproperty float vy\nproperty float vz\nelement face %lld\n"
+            "property list uchar uint vertex_indices\nend_header\n",
+            job->z_up ? "z" : "y", (long long)job->frame[index], job->time[index], job->info.fps,
+            (long long)s.vertices, (long long)s.triangles);
+        for (int64_t i = 0; i < s.vertices; i++) {
+            float all[9];
+            for (int part = 0; part < 3; part++) {
+                const float *from = part == 0 ? s.vertex[i] : part == 1 ? s.normal[i] : velocity[i];
+                double v[3] = {from[0], from[1], from[2]};
+                rp_job_turn(job, v);
+                for (int a = 0; a < 3; a++) {
+                    all[3 * part + a] = (float)v[a];
+                }
+            }
+            rp_out_bytes(&o, all, sizeof all);
+        }
+        for (int64_t i = 0; i < s.triangles; i++) {
+            const unsigned char three = 3;
+            rp_out_bytes(&o, &three, 1);
+            rp_out_bytes(&o, s.triangle[i], sizeof s.triangle[i]);
+        }
+        result = rp_out_close(&o);
+    }
+    free(velocity);
+    rp_surface_free(&s);
+    return result;
+}
+
 static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
 {
     char path[RP_JOB_PATH];
@@ -114,6 +160,7 @@ static rp_result write_frame(rp_job *job, int64_t index, rp_cargo *c)
         }
     }
     RP_TRY(rp_out_close(&o));
+    RP_TRY(job->def->surface ? write_water(job, index) : RP_OK);
     return job->pieces.count > 0 ? write_pieces(job, index) : RP_OK;
 }
 

@@ -603,3 +603,41 @@ rp_pose rp_record_pose(const rp_record *r, int collider, double frame)
     }
     return out;
 }
+
+// A direction, turned by a quaternion of about length 1.
+static void turned(const double q[4], const float n[3], double out[3])
+{
+    const double length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const double tj = q[k] * (double)n[i] - q[i] * (double)n[k] + q[3] * (double)n[j];
+        const double tk = q[i] * (double)n[j] - q[j] * (double)n[i] + q[3] * (double)n[k];
+        out[i] = (double)n[i] + 2.0 / length2 * (q[j] * tk - q[k] * tj);
+    }
+}
+
+rp_result rp_record_walls(const rp_record *record, int64_t frame, double over, rp_skin_wall **out,
+                          int *walls)
+{
+    const int colliders = record != NULL ? record->info.colliders : 0;
+    *walls = 0;
+    *out = malloc(((size_t)colliders + 1) * sizeof **out);
+    if (*out == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for the walls of water");
+    }
+    for (int i = 0; i < colliders; i++) {
+        const rp_record_collider *c = rp_record_collider_at(record, i);
+        if (c->surface.vertices != 4 || c->surface.triangles != 2) {
+            continue;
+        }
+        rp_skin_wall *wall = &(*out)[(*walls)++];
+        const rp_pose pose = rp_record_pose(record, i, (double)frame);
+        turned(pose.rotation, c->surface.normal[0], wall->normal);
+        turned(pose.rotation, c->surface.vertex[0], wall->point);
+        for (int a = 0; a < 3; a++) {
+            wall->point[a] += pose.position[a];
+        }
+        wall->over = c->look == RP_LOOK_HIDDEN ? 0.0 : over;
+    }
+    return RP_OK;
+}

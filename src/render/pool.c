@@ -1,6 +1,5 @@
 #include "render/pool.h"
 
-#include "render/props.h"
 #include "render/tone.h"
 
 #include <stdlib.h>
@@ -161,7 +160,7 @@ rp_result rp_pool_show(const rp_pool *p, rp_crowd *sand, const rp_record *record
                                 p->volume, (int64_t)p->count};
     def.sand =
         (rp_skin_crowd){(const double(*)[3])sand->point, NULL, sand->volume, (int64_t)sand->count};
-    RP_TRY(rp_props_walls(record, frame, 0.4 * def.spacing, &wall, &def.walls));
+    RP_TRY(rp_record_walls(record, frame, 0.4 * def.spacing, &wall, &def.walls));
     def.wall = wall;
     const rp_result result = make(p, sand, &def, shot, prop);
     free(wall);

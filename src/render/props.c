@@ -235,30 +235,3 @@ void rp_props_free(rp_prop *prop, int props)
     }
     free(prop);
 }
-
-rp_result rp_props_walls(const rp_record *record, int64_t frame, double over, rp_skin_wall **out,
-                         int *walls)
-{
-    rp_record_info info = {0};
-    *walls = 0;
-    if (record != NULL) {
-        rp_record_get_info(record, &info);
-    }
-    *out = malloc(((size_t)info.colliders + 1) * sizeof **out);
-    if (*out == NULL) {
-        return rp_fail(RP_ERR_MEMORY, "no memory for the walls of water");
-    }
-    for (int i = 0; i < info.colliders; i++) {
-        const rp_record_collider *c = rp_record_collider_at(record, i);
-        if (!is_plane(&c->surface)) {
-            continue;
-        }
-        rp_skin_wall *wall = &(*out)[(*walls)++];
-        const rp_pose pose = rp_record_pose(record, i, (double)frame);
-        const float *n = c->surface.normal[0];
-        rp_props_place(&pose, c->surface.vertex[0], wall->point);
-        rotate(pose.rotation, (double[3]){n[0], n[1], n[2]}, wall->normal);
-        wall->over = c->look == RP_LOOK_HIDDEN ? 0.0 : over;
-    }
-    return RP_OK;
-}

@@ -3,13 +3,6 @@
 
 #include "render/shot.h"
 #include "repose/record.h"
-#include "repose/skin.h"
-
-// Walls of water: half-spaces, where they are at a frame.
-// @param over how far water reaches into those that are seen [m]
-// @param[out] wall released with free(); NULL on failure
-rp_result rp_props_walls(const rp_record *record, int64_t frame, double over, rp_skin_wall **wall,
-                         int *walls);
 
 // A collider that is flat, faces up and stays where it is: it is drawn as ground without end.
 // @return its number, or -1

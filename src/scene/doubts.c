@@ -438,12 +438,14 @@ static void doubt_wall(const rp_scene *scene, const scene_call *collider)
     const double *point = rp_call_vector(shape, "point"), *n = rp_call_vector(shape, "normal");
     const double size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     for (int a = 0; a < scene->dimension; a++) {
-        const double at = point[a] / dx, node = round(at);
-        if (a != scene->up && fabs(n[a]) > 0.999 * size && fabs(at - node) > 0.02) {
+        // the outermost node that it acts at, seen from the water, may lie a little behind it, but
+        // not before it by more than rounding: then it would be the next one
+        const double sign = n[a] > 0.0 ? 1.0 : -1.0, at = sign * point[a] / dx + 1e-9;
+        if (a != scene->up && fabs(n[a]) > 0.999 * size && at - floor(at) > 0.02) {
             rp_call_warn(scene, collider, "shape",
                          "a smooth wall between nodes stirs the water that it holds; put it onto "
-                         "one, such as %c = %.9g, or make the scene periodic there",
-                         "xyz"[a], node * dx);
+                         "one, such as %c = %.17g, or make the scene periodic there",
+                         "xyz"[a], sign * round(at) * dx);
         }
     }
 }

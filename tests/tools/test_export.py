@@ -490,6 +490,29 @@ class Exports(unittest.TestCase):
                     seen = re.search(r"\n *%d: \(([^)]*)\)" % i, samples).group(1).split(",")
                     self.near([float(x) for x in seen], [float(row[k]) for k in keys], 1e-6)
 
+    def test_water_has_a_surface_that_moves_with_it(self):
+        """A block of water in free flight: its mesh is closed, as large as it is, and moves as it does."""
+        with open(self.at("drop.lua"), "w") as file:
+            file.write("scene { dx = 0.025, fps = 10, frames = 1, gravity = {0, 0, 0} }\n"
+                       "particles { material = material.water {}, velocity = {0, 0.5, 0}, shape = box { min = {0, 0, 0}, max = {0.2, 0.2, 0.2} } }\n")
+        self.repose("run", "drop.lua", "-o", "drop", "--quiet")
+        self.repose("export", "drop", "--to", "ply", "--surface", "--up", "z", "-o", "drop-ply")
+        for frame, height in (0, 0.1), (1, 0.15):
+            with open(self.at("drop-ply", "water.%04d.ply" % frame), "rb") as file:
+                data = file.read().partition(b"end_header\n")[2]
+            vertices, _, _ = read_ply(self.at("drop-ply", "water.%04d.ply" % frame))
+            faces = [struct.unpack_from("<3I", data, len(vertices) * 36 + at + 1) for at in range(0, len(data) - len(vertices) * 36, 13)]
+            edges = sorted((f[k], f[(k + 1) % 3]) for f in faces for k in range(3))
+            self.assertEqual(edges, sorted((b, a) for a, b in edges))
+            x = [(v["x"], v["y"], v["z"]) for v in vertices]
+            volume = sum(x[a][0] * (x[b][1] * x[c][2] - x[b][2] * x[c][1]) + x[a][1] * (x[b][2] * x[c][0] - x[b][0] * x[c][2]) +
+                         x[a][2] * (x[b][0] * x[c][1] - x[b][1] * x[c][0]) for a, b, c in faces) / 6
+            self.assertLess(abs(volume / 0.008 - 1), 0.1)  # its edges are round
+            self.assertLess(abs(sum(p[2] for p in x) / len(x) - height), 0.005)
+            if frame == 0:
+                self.near([sum(v[k] for v in vertices) / len(vertices) for k in ("vx", "vy", "vz")], [0, 0, 0.5], 1e-3)
+        self.assertIn("--surface", self.repose("export", "drop", "--to", "csv", "--surface", status=2))
+
     def chips(self):
         """The run, once; its folder, and particles of the last frame with the names of their bodies."""
         if not os.path.exists(self.at("chips")):
