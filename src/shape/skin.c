@@ -339,7 +339,9 @@ static void level_brick(void *context, int64_t b, int thread)
         s->wet[at] = ball * t.share[n];
         if (w > 0.0f) {
             const float away = sqrtf(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / w;
-            s->level[at] = fminf(outside, away - (float)s->radius);
+            // where most of the space is water a gap between particles is none of water
+            const float full = (0.75f - s->wet[at]) * (float)(s->spacing / s->voxel);
+            s->level[at] = fminf(fminf(outside, full), away - (float)s->radius);
         }
         for (int a = 0; a < 3 && s->moving; a++) {
             s->velocity[at][a] = w > 0.0f ? t.velocity[n][a] / w : 0.0f;
