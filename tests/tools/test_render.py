@@ -58,6 +58,18 @@ collider { name = "slope", shape = half_space { point = {-0.45, 0, 0}, normal = 
 """
 
 
+# Sand, of which the left half is soaked, and a block of water with some grains in it, at rest without gravity.
+WET = """
+scene { title = "Wet", method = "mixture", dimension = 2, dx = 0.04, fps = 100, frames = 1, gravity = {0, 0, 0} }
+camera { eye = {0, 0.2, 1}, look_at = {0, 0.2, 0}, fov = 60 }
+local sand, water = material.sand { color = {0.8, 0.6, 0.4} }, material.water {}
+particles { material = sand, shape = box { min = {-0.8, 0, 0}, max = {0, 0.4, 0} } }
+particles { material = water, within = sand, shape = box { min = {-0.8, 0, 0}, max = {-0.4, 0.4, 0} } }
+particles { material = water, shape = box { min = {0.12, 0, 0}, max = {0.8, 0.4, 0} } }
+particles { material = sand, shape = sphere { center = {0.6, 0.2, 0}, radius = 0.08 } }
+"""
+
+
 def read_png(path):
     """Width, height and rows of RGB tuples."""
     with open(path, "rb") as file:
@@ -248,6 +260,29 @@ class Pictures(unittest.TestCase):
         path = self.picture("floor.png", "--camera", "6,0,4/6,-1.5,0", run="slope")
         self.assertGreater(share(path, green), 0.5)
 
+    def test_water_is_smooth_clear_and_wets_sand(self):
+        with open(self.at("wet.lua"), "w") as file:
+            file.write(WET)
+        self.repose("run", "wet.lua", "-o", "wet", "--quiet")
+
+        def part(name, x, *args):
+            """Lightness around a place: its mean and how far it lies to and fro."""
+            rows = read_png(self.picture(name, "--size", "320x180", "--samples", "8", *args, run="wet"))[2]
+            lights = [sum(rows[90 + j][160 + int(x * 156) + i]) for i in range(-12, 13) for j in range(-12, 13)]
+            mean = sum(lights) / len(lights)
+            return mean, math.sqrt(sum((c - mean) ** 2 for c in lights) / len(lights))
+        soaked, dry = (part("wet.png", x)[0] for x in (-0.6, -0.2))
+        self.assertLess(soaked, 0.85 * dry)
+        self.assertLess(part("wet.png", 0.3)[1], 0.3 * part("drops.png", 0.3, "--droplets")[1])
+        # grains are seen in it
+        self.assertGreater(part("wet.png", 0.6)[1], 4 * part("wet.png", 0.3)[1])
+        # spheres wet nothing, and where colours stand for data nothing else is shown
+        self.assertGreater(part("drops.png", -0.6, "--droplets")[0], 0.95 * part("drops.png", -0.2, "--droplets")[0])
+        self.assertGreater(part("data.png", 0.3, "--color", "species")[1], part("wet.png", 0.3)[1])
+        with open(self.picture("one.png", "--threads", "1", run="wet"), "rb") as one, \
+                open(self.picture("three.png", "--threads", "3", run="wet"), "rb") as three:
+            self.assertEqual(one.read(), three.read())
+
     def test_a_slice_is_seen_straight_from_the_front(self):
         path = self.picture("flat.png", "--size", "320x180", "--samples", "16", run="flat")
         width, height, rows = read_png(path)
@@ -400,7 +435,7 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
             said = self.repose("render", "solid", *QUICK, *option, "-o", "nothing.png", status=2)
             self.assertIn(option[0] + ": for movies only, with --movie", said)
         for option in ("--color", "speed"), ("--no-legend",), ("--camera", "1,1,1/0,0,0"), ("--fov", "20"), \
-                      ("--radius", "0.1"), ("--shutter", "0.5"), ("--samples", "4"), ("--preview",):
+                      ("--radius", "0.1"), ("--shutter", "0.5"), ("--samples", "4"), ("--preview",), ("--droplets",):
             said = self.repose("render", "solid", "--plot", "yield", *option, "-o", "nothing.png", status=2)
             self.assertIn(option[0] + ": for pictures of particles only", said)
         for color in (), ("--color", "grains"), ("--color", "case"), ("--color", "material"), ("--color", "body"):
