@@ -19,6 +19,7 @@ static const double HELD = 0.5;     // of its splines that must have mass for a 
 static const double ENOUGH = 3e-4, ENOUGH_OF_ONE = 0.005;
 static const double LOOSE = 6.0;    // times as much is enough for sweeps that get no further
 static const double NOTHING = 1e-6; // [cells] in a step
+static const double EDGE = 0.8;     // cosine of two faces that meet at an edge
 static const double FLAT = 1e-6;    // [cells]
 enum { FINE = 2, COARSE_PLACE = FINE * FINE * FINE, STENCIL_MOST = 64 };
 
@@ -534,27 +535,86 @@ static bool clear_of_others(const solve *s, int own, double x[3], bool *moved)
 }
 
 // The place of a surface nearest to one of a lattice, if this is the lattice's nearest.
-// @param place of a fine lattice, numbered along each axis; NULL: of the coarse one
-static bool project(const solve *s, const rp_collider *c, const int64_t *place, double x[3],
-                    double n[3])
+static bool project(const solve *s, const rp_collider *c, double width, double x[3], double n[3])
 {
     const double phi = rp_shape_distance(c->shape, x, n);
-    const double width = place != NULL ? 1.0 / FINE : 1.0;
     const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
     for (int a = 0; a < s->grid->layout.dim; a++) {
         x[a] -= phi * n[a];
     }
-    if (!(fabs(phi) <= s->grid->layout.h * (0.5 * most * width + 1e-9))) {
-        return false;
+    return fabs(phi) <= s->grid->layout.h * (0.5 * most * width + 1e-9);
+}
+
+// In 3D every other place of the fine lattice is enough, as seen along the axis nearest to n.
+static bool is_spare(const solve *s, const int64_t place[3], const double n[3])
+{
+    const double most = fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2])));
+    int a = 0;
+    while (a < 2 && fabs(n[a]) < most - FLAT) {
+        a++;
     }
-    // in 3D every other one, as seen along the axis nearest to n, is enough
-    int64_t sum = 0;
-    bool found = place == NULL || s->grid->layout.dim == 2;
-    for (int a = 0; a < 3 && !found; a++) {
-        found = fabs(n[a]) > most - 1e-6;
-        sum = found ? place[(a + 1) % 3] + place[(a + 2) % 3] : 0;
+    return s->grid->layout.dim == 3 && (place[(a + 1) % 3] + place[(a + 2) % 3]) % 2 != 0;
+}
+
+// Places beside a convex edge are counted from there: a lattice would let holes grow by steps.
+// @return is it beside one?
+static bool anchor(const solve *s, const rp_collider *c, double x[3], const double n[3])
+{
+    const int dim = s->grid->layout.dim;
+    const double wide = s->grid->layout.h / FINE;
+    double way[4][3] = {{-n[1], n[0], 0.0}}, shift[3] = {0}, found[4][3];
+    int ways = 2, edges = 0;
+    if (dim == 3) {
+        const int least = fabs(n[0]) <= fabs(n[1]) && fabs(n[0]) <= fabs(n[2]) ? 0
+                          : fabs(n[1]) <= fabs(n[2])                           ? 1
+                                                                               : 2;
+        const int b = (least + 1) % 3, d = (least + 2) % 3;
+        const double length = hypot(n[b], n[d]);
+        way[0][least] = 0.0;
+        way[0][b] = -n[d] / length;
+        way[0][d] = n[b] / length;
+        for (int a = 0; a < 3; a++) {
+            way[2][a] = n[(a + 1) % 3] * way[0][(a + 2) % 3] - n[(a + 2) % 3] * way[0][(a + 1) % 3];
+        }
+        ways = 4;
     }
-    return sum % 2 == 0;
+    for (int i = 0; i < ways; i++) {
+        double at[3], out[3], *to = way[i], phi, length = 0.0;
+        for (int a = 0; a < 3; a++) {
+            to[a] = i % 2 != 0 ? -way[i - 1][a] : to[a];
+            at[a] = x[a] + wide * to[a];
+        }
+        phi = rp_shape_distance(c->shape, at, out);
+        const double along = dot(out, n);
+        if (!(phi > FLAT * wide && along < EDGE)) {
+            continue;
+        }
+        for (int a = 0; a < 3; a++) { // across the edge
+            found[edges][a] = out[a] - along * n[a];
+            length += found[edges][a] * found[edges][a];
+        }
+        bool known = false;
+        for (int a = 0; a < 3; a++) {
+            found[edges][a] /= sqrt(length);
+            at[a] = x[a] + wide * found[edges][a];
+        }
+        for (int j = 0; j < edges; j++) {
+            known = known || dot(found[j], found[edges]) > EDGE;
+        }
+        phi = rp_shape_distance(c->shape, at, out);
+        if (known || !(phi > 0.0 && dot(out, n) < EDGE)) {
+            continue;
+        }
+        const double beyond = fmin(phi / dot(out, found[edges]), wide);
+        for (int a = 0; a < 3; a++) {
+            shift[a] += (0.5 * wide - beyond) * found[edges][a];
+        }
+        edges++;
+    }
+    for (int a = 0; a < dim; a++) {
+        x[a] += shift[a];
+    }
+    return edges > 0;
 }
 
 // Does a wall that stands still go on straight along the grid for a cell around a place of it, and
@@ -606,7 +666,7 @@ static rp_result add_faces(const solve *s, uint64_t key)
     for (int a = 0; a < l->dim; a++) {
         x[a] = l->h * (double)cell[a];
     }
-    const bool central = project(s, c, NULL, x, n);
+    const bool central = project(s, c, 1.0, x, n);
     if (is_plain(s, collider, x, n)) {
         return central ? add_face(s, collider, x, n, COARSE_PLACE) : RP_OK;
     }
@@ -617,7 +677,7 @@ static rp_result add_faces(const solve *s, uint64_t key)
             at[a] = cell[a] * FINE + in[a];
             x[a] = l->h * (((double)at[a] + 0.5) / FINE - 0.5);
         }
-        if (project(s, c, at, x, n)) {
+        if (project(s, c, 1.0 / FINE, x, n) && (anchor(s, c, x, n) || !is_spare(s, at, n))) {
             RP_TRY(add_face(s, collider, x, n, place));
         }
     }
