@@ -272,8 +272,9 @@ static rp_result make_mesh(rp_scene *scene, scene_call *r)
     return RP_OK;
 }
 
-// A name with the number in place of %d or %04d. @return false when there is not exactly one
-static bool number_name(const char *pattern, int64_t number, char *out, size_t size)
+// A name with the number in place of %d or %04d. @param least how many there must be of these.
+// @return false when it is less, or more than one
+static bool number_name(const char *pattern, int64_t number, int least, char *out, size_t size)
 {
     size_t at = 0;
     int found = 0;
@@ -298,7 +299,7 @@ static bool number_name(const char *pattern, int64_t number, char *out, size_t s
         }
     }
     out[at] = '\0';
-    return found == 1;
+    return found >= least && found <= 1;
 }
 
 static rp_result list_files(rp_scene *scene, const scene_call *r, const char **file, int64_t first,
@@ -306,7 +307,7 @@ static rp_result list_files(rp_scene *scene, const scene_call *r, const char **f
 {
     char name[1024];
     for (int i = 0; i < count; i++) {
-        if (!number_name(rp_call_text(r, "files"), first + i, name, sizeof name)) {
+        if (!number_name(rp_call_text(r, "files"), first + i, count > 1, name, sizeof name)) {
             return rp_call_fail(scene, r, "files",
                                 "want one %%d or %%04d, where the number goes, got '%s'",
                                 rp_call_text(r, "files"));

@@ -260,7 +260,7 @@ static const scene_key move_keys[] = {
 
 static const scene_key mesh_sequence_keys[] = {
     {"files", TAKES_STRING, .sentence = "Their names, from the folder of the scene: OBJ, STL, PLY or GLB. `%d` in it, once, stands for the number of each, "
-                 "and `%04d` for one of four digits. All must have the same triangles."},
+                 "and `%04d` for one of four digits; one file alone needs none. All must have the same triangles."},
     {"first", TAKES_INTEGER, NULL, CLOSED(0, 1e9), .otherwise = "0", .sentence = "Number of the first file."},
     {"last", TAKES_INTEGER, NULL, CLOSED(0, 1e9), .sentence = "Number of the last file."},
     {"fps", TAKES_NUMBER, "1/s", POSITIVE, .otherwise = "24", .sentence = "Files in a second; between them vertices go straight on."},
@@ -282,7 +282,7 @@ static const scene_key mesh_keys[] = {
      .sentence = "Cell of the field of distances that the mesh is turned into; smaller details are lost. Chosen by where "
                  "the mesh is thin, and never finer than a quarter of `dx`."},
     {"repair", TAKES_BOOLEAN, .otherwise = "false",
-     .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it. A sheet gets a lid and is solid then."},
+     .sentence = "Weld, turn and fill what is not a closed surface, instead of refusing it. A sheet gets a lid and is solid then; as a `mesh_sequence` of one file it gets a `thickness` instead."},
 };
 
 static const scene_key particles_keys[] = {

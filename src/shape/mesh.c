@@ -590,11 +590,13 @@ static rp_result check_size(const rp_mesh *mesh, const char *name, double resolu
     double lower[3], upper[3];
     const double area = surface_area(mesh, lower, upper);
     if (isfinite(area) && area > MOST_CELLS * resolution * resolution) {
-        return rp_fail(RP_ERR_LIMIT,
-                       "%s: it is %.3g x %.3g x %.3g m large, and its surface has %.2g cells of %g "
-                       "m: want at most %.2g; is its scale wrong, or the resolution too fine?",
-                       name, upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2],
-                       area / (resolution * resolution), resolution, MOST_CELLS);
+        return rp_fail(
+            RP_ERR_LIMIT,
+            "%s: it is %.3g x %.3g x %.3g m large, and its surface has %.2g cells of %g "
+            "m: want at most %.2g; is its scale wrong (0.01: its units are centimetres, 0.001: "
+            "millimetres), or the resolution too fine?",
+            name, upper[0] - lower[0], upper[1] - lower[1], upper[2] - lower[2],
+            area / (resolution * resolution), resolution, MOST_CELLS);
     }
     return RP_OK;
 }

@@ -1121,6 +1121,10 @@ static void a_mesh_is_found_beside_its_scene(void)
     CHECK_ERROR(
         load(START "collider { shape = mesh_sequence { files = 'no-%02d.obj', last = 1 } }"),
         RP_ERR_FILE, "no-00.obj: cannot be read");
+    // one alone is a sheet that keeps its form
+    CHECK_OK(load(START "collider { shape = mesh_sequence { files = '" PROJECT_SOURCE_DIR
+                        "/scenes/obstacles/meshes/trampoline-02.obj', last = 0, thickness = 0.4 } "
+                        "}"));
     CHECK_ERROR(plan(START SHEET "collider { name = 'a', shape = sheet }\n"
                                  "rigid { name = 'b', density = 1, shape = sphere { center = "
                                  "{0,9,0}, radius = 1 } }",
