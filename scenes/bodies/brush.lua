@@ -1,8 +1,7 @@
 -- An elastic brush is drawn over sand by its shaft: its bristles bend, and spring back once it is lifted.
 --
 -- After Wretborn, Armiento and Museth (2017), who have 3603 points in the brush and 230 913 in the sand; at the
--- size of the paper it has 3600 and 230 410. The shaft holds the bristles and goes where the script says.
--- At the size of the paper most bristles tear off at the shaft, which holds one layer of cells of them.
+-- size of the paper it has 4752 and 230 410. The shaft holds the bristles in sockets and goes where the script says.
 --
 -- Who is who: repose render brush-out --color body
 
@@ -21,13 +20,16 @@ particles {
 
 -- three rows of bristles, each a body of its own: bent ones slide on each other
 local hair = material.elastic { density = 1000, young = 1e6, poisson = 0.1, color = {0.25, 0.3, 0.55} }
-local low, high, half, apart, from = 0.085, 0.21, 0.01, 0.06, -0.16
+-- the shaft holds them in sockets: the layer of cells at its face alone would let them tear off
+local low, high, half, apart, from, socket = 0.085, 0.21, 0.01, 0.06, -0.16, 0.04
+local sockets = {}
 for n = 0, 8 do
     local x, z = from + apart * (n % 3 - 1), apart * (n // 3 - 1)
     particles {
         material = hair, body = "bristle " .. n + 1, spacing = dx / 2, sampling = "lattice", jitter = 0,
-        shape = box { min = {x - half, low, z - half}, max = {x + half, high, z + half} },
+        shape = box { min = {x - half, low, z - half}, max = {x + half, high + socket, z + half} },
     }
+    sockets[n + 1] = box { min = {x - half, high - socket, z - half}, max = {x + half, high + socket, z + half} }
 end
 contact { friction = 0.3 }
 
@@ -39,7 +41,7 @@ local function gently(s)
 end
 collider {
     name = "shaft", contact = "sticky", color = {0.5, 0.36, 0.22},
-    shape = box { min = {from - 0.09, high, -0.09}, max = {from + 0.09, high + 0.09, 0.09} },
+    shape = subtract(box { min = {from - 0.09, high, -0.09}, max = {from + 0.09, high + 0.09, 0.09} }, table.unpack(sockets)),
     motion = function(t)
         local along = math.min(speed * math.max(t - down, 0), way)
         local up = gently((t - down - way / speed) / down)

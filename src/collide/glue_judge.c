@@ -187,8 +187,12 @@ static bool judge(judge_room *m, rp_local slot, int *partner, double *slack)
     for (int a = 0; a < set->layout.dim; a++) {
         normal[a] = read_real(set, RP_COL_NORMAL, slot, a);
     }
-    if (!rp_smear_stress(&m->smear, x, m->smear.page->field, other, stress)) {
+    bool alone; // the pieces are apart, and it holds nothing
+    if (!rp_smear_stress(&m->smear, x, m->smear.page->field, other, stress, &alone)) {
         return false;
+    }
+    if (alone) {
+        return true;
     }
     const double use = use_of(rule, strength, stress, normal, set->layout.dim);
     const double weaker = rule->shear < 1.0 ? rule->shear * strength : strength;

@@ -376,8 +376,10 @@ void rp_smear_around(rp_smear *m, const rp_page *around, bool forces)
 
 // ---- what comes out ----
 
-// The mean Cauchy stress of two bodies around a place. @return false: there is nothing
-bool rp_smear_stress(const rp_smear *m, const double x[3], int b, int d, double out[3][3])
+// The mean Cauchy stress of two bodies around a place. @param[out] alone: one of them is not there.
+// @return false: there is nothing
+bool rp_smear_stress(const rp_smear *m, const double x[3], int b, int d, double out[3][3],
+                     bool *alone)
 {
     const int dim = m->job->grid->layout.dim;
     const size_t nodes = rp_smear_nodes(m);
@@ -391,10 +393,13 @@ bool rp_smear_stress(const rp_smear *m, const double x[3], int b, int d, double 
         }
     }
     const int count = weights_at(m, x, node, weight);
+    *alone = false;
     for (int k = 0; k < 2; k++) {
+        const double before = sum[0];
         for (int i = 0; i < count && place[k] >= 0; i++) {
             sum += m->sum[(size_t)place[k] * nodes + (size_t)node[i]] * weight[i];
         }
+        *alone = *alone || !(sum[0] > before);
     }
     for (int i = 0; i < dim; i++) {
         for (int j = 0; j < dim; j++) {

@@ -40,8 +40,10 @@ static inline size_t rp_smear_nodes(const rp_smear *m)
 {
     return (size_t)(m->side[0] * m->side[1] * m->side[2]);
 }
-// The mean Cauchy stress of two bodies around a place. @return false: there is nothing
-bool rp_smear_stress(const rp_smear *smear, const double x[3], int b, int d, double out[3][3]);
+// The mean Cauchy stress of two bodies around a place. @param[out] alone: one of them is not there.
+// @return false: there is nothing
+bool rp_smear_stress(const rp_smear *smear, const double x[3], int b, int d, double out[3][3],
+                     bool *alone);
 
 // Nodes of the lattice of forces that a particle of the grid's splines reaches: number, weight,
 // slopes [1/cell].
