@@ -89,6 +89,10 @@ RP_API rp_pose rp_record_pose(const rp_record *record, int collider, double fram
 /// @param[out] wall released with free(); NULL on failure
 RP_API rp_result rp_record_walls(const rp_record *record, int64_t frame, double over,
                                  rp_skin_wall **wall, int *walls);
+/// The faces of boxes, likewise.
+/// @param[out] face released with free(); NULL on failure
+RP_API rp_result rp_record_faces(const rp_record *record, int64_t frame, rp_skin_face **face,
+                                 int *faces);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,12 @@ typedef struct rp_skin_wall {
     double over;                ///< how far the surface reaches into it, so that no gap is seen [m]
 } rp_skin_wall;
 
+/// A triangle of something solid that water may lie against, counter-clockwise from outside [m]:
+/// water goes on behind it for about three spacings, so that no gap is seen. Nothing is cut off.
+typedef struct rp_skin_face {
+    double corner[3][3];
+} rp_skin_face;
+
 /// Particles, all arrays the caller's, needed while rp_skin_open() runs.
 typedef struct rp_skin_crowd {
     const double (*point)[3];   ///< [m], finite
@@ -30,6 +36,8 @@ typedef struct rp_skin_def {
     bool flat;                 ///< a 2D world: a slab, two spacings thick
     const rp_skin_wall *wall;
     int walls;
+    const rp_skin_face *face;
+    int faces;
     int threads;     ///< 0: as many as the process may use
     uint32_t cookie; ///< filled in by rp_default_skin_def()
 } rp_skin_def;

@@ -60,6 +60,7 @@ static rp_result make_surface(const rp_job *job, int64_t frame, const pools *p, 
 {
     rp_skin_def def = rp_default_skin_def();
     rp_skin_wall *wall;
+    rp_skin_face *face;
     rp_skin *skin;
     const int64_t sand = p->all - p->sand;
     def.spacing = flat ? sqrt(largest) : cbrt(largest);
@@ -70,11 +71,14 @@ static rp_result make_surface(const rp_job *job, int64_t frame, const pools *p, 
         (rp_skin_crowd){(const double(*)[3])p->point + sand, NULL, p->volume + sand, p->sand};
     RP_TRY(rp_record_walls(job->record, frame, 0.0, &wall, &def.walls));
     def.wall = wall;
-    rp_result result = rp_skin_open(&def, &skin);
+    rp_result result = rp_record_faces(job->record, frame, &face, &def.faces);
+    def.face = face;
+    result = result == RP_OK ? rp_skin_open(&def, &skin) : result;
     if (result == RP_OK) {
         result = rp_skin_surface(skin, surface, velocity);
         rp_skin_close(skin);
     }
+    free(face);
     free(wall);
     return result;
 }

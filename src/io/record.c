@@ -641,3 +641,32 @@ rp_result rp_record_walls(const rp_record *record, int64_t frame, double over, r
     }
     return RP_OK;
 }
+
+rp_result rp_record_faces(const rp_record *record, int64_t frame, rp_skin_face **out, int *faces)
+{
+    enum { BOX = 12 }; // triangles
+    const int colliders = record != NULL ? record->info.colliders : 0;
+    *faces = 0;
+    *out = malloc(((size_t)colliders * BOX + 1) * sizeof **out);
+    if (*out == NULL) {
+        return rp_fail(RP_ERR_MEMORY, "no memory for what water lies against");
+    }
+    for (int i = 0; i < colliders; i++) {
+        const rp_record_collider *c = rp_record_collider_at(record, i);
+        if (c->surface.triangles != BOX || c->deforms) {
+            continue;
+        }
+        const rp_pose pose = rp_record_pose(record, i, (double)frame);
+        for (int t = 0; t < BOX; t++) {
+            rp_skin_face *face = &(*out)[(*faces)++];
+            for (int k = 0; k < 3; k++) {
+                turned(pose.rotation, c->surface.vertex[c->surface.triangle[t][k]],
+                       face->corner[k]);
+                for (int a = 0; a < 3; a++) {
+                    face->corner[k][a] += pose.position[a];
+                }
+            }
+        }
+    }
+    return RP_OK;
+}

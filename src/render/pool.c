@@ -153,6 +153,7 @@ rp_result rp_pool_show(const rp_pool *p, rp_crowd *sand, const rp_record *record
     const double volume = largest(p);
     rp_skin_def def = rp_default_skin_def();
     rp_skin_wall *wall = NULL;
+    rp_skin_face *face = NULL;
     def.spacing = sand->flat ? sqrt(volume) : cbrt(volume);
     def.flat = sand->flat;
     def.threads = shot->effort.threads;
@@ -162,7 +163,10 @@ rp_result rp_pool_show(const rp_pool *p, rp_crowd *sand, const rp_record *record
         (rp_skin_crowd){(const double(*)[3])sand->point, NULL, sand->volume, (int64_t)sand->count};
     RP_TRY(rp_record_walls(record, frame, 0.4 * def.spacing, &wall, &def.walls));
     def.wall = wall;
-    const rp_result result = make(p, sand, &def, shot, prop);
+    rp_result result = rp_record_faces(record, frame, &face, &def.faces);
+    def.face = face;
+    result = result == RP_OK ? make(p, sand, &def, shot, prop) : result;
+    free(face);
     free(wall);
     return result;
 }

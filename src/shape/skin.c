@@ -36,6 +36,7 @@ static const double RADIUS = 0.8; // puts a flat surface half a spacing beyond t
 // most that smoothing moves the surface [spacings]: of a lone drop, and where there are many, which
 // is where so much of the space is water
 static const double LONE = 0.1, MANY = 1.0, MANY_FROM = 0.15, MANY_AT = 0.4;
+static const double CLOSE = 2.2; // what lies before a face and has an image [spacings]
 static const double BALL = 64.0 * M_PI / 315.0; // of (1 - r^2)^3 over the unit ball
 
 // Places are kept less an origin, in voxels.
@@ -68,7 +69,8 @@ struct rp_skin {
     float *wet, *grains;      // shares of space
     float (*velocity)[3];     // NULL unless water came with it
     const rp_skin_wall *wall; // of the def, while it is made
-    int walls;
+    const rp_skin_face *face; // likewise
+    int walls, faces;
     bool flat;
 };
 
@@ -193,6 +195,69 @@ static bool add_drop(drops *d, drop one)
     return true;
 }
 
+static void across(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = a[j] * b[k] - a[k] * b[j];
+    }
+}
+
+static double along(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+// Images of those from `first` on that lie right before a triangle, by no more than CLOSE spacings.
+static bool reflect(const rp_skin *s, const rp_skin_face *face, int64_t first, int64_t end,
+                    drops *out)
+{
+    double x[3][3], edge[3][3], normal[3], inward[3][3];
+    for (int c = 0; c < 3; c++) {
+        for (int a = 0; a < 3; a++) {
+            x[c][a] = (face->corner[c][a] - s->origin[a]) / s->voxel;
+        }
+    }
+    for (int c = 0; c < 3; c++) {
+        for (int a = 0; a < 3; a++) {
+            edge[c][a] = x[(c + 1) % 3][a] - x[c][a];
+        }
+    }
+    across(edge[0], edge[1], normal);
+    const double size = sqrt(along(normal, normal));
+    if (!(size > 0.0)) {
+        return true;
+    }
+    for (int a = 0; a < 3; a++) {
+        normal[a] /= size;
+    }
+    for (int c = 0; c < 3; c++) {
+        across(normal, edge[c], inward[c]);
+    }
+    const double most = CLOSE * s->spacing / s->voxel;
+    for (int64_t i = first; i < end; i++) {
+        drop image = out->list[i];
+        double at[3];
+        for (int a = 0; a < 3; a++) {
+            at[a] = (double)image.at[a] - x[0][a];
+        }
+        const double high = along(at, normal);
+        bool before = high > 0.0 && high < most;
+        for (int c = 0; c < 3 && before; c++) {
+            const double from[3] = {at[0] - (x[c][0] - x[0][0]), at[1] - (x[c][1] - x[0][1]),
+                                    at[2] - (x[c][2] - x[0][2])};
+            before = along(from, inward[c]) >= 0.0;
+        }
+        for (int a = 0; a < 3; a++) {
+            image.at[a] -= (float)(2.0 * high * normal[a]);
+        }
+        if (before && !add_drop(out, image)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // In voxels, with images: beyond a wall the same again, so that nothing ends at it, and in 2D a
 // layer to either side.
 static bool take(const rp_skin *s, const rp_skin_crowd *c, drops *out)
@@ -228,6 +293,17 @@ static bool take(const rp_skin *s, const rp_skin_crowd *c, drops *out)
                 return false;
             }
         }
+    }
+    // and in corners images of images
+    int64_t first = 0;
+    for (int round = 0; round < 2; round++) {
+        const int64_t end = out->count;
+        for (int f = 0; f < s->faces; f++) {
+            if (!reflect(s, &s->face[f], first, end, out)) {
+                return false;
+            }
+        }
+        first = end;
     }
     return true;
 }
@@ -524,6 +600,8 @@ rp_result rp_skin_open(const rp_skin_def *def, rp_skin **out)
     s->moving = def->water.velocity != NULL;
     s->wall = def->wall;
     s->walls = def->walls;
+    s->face = def->face;
+    s->faces = def->faces;
     s->flat = def->flat;
     // from the first particle: numbers of single precision are small then
     for (int a = 0; a < 3 && def->water.count > 0; a++) {
@@ -535,6 +613,7 @@ rp_result rp_skin_open(const rp_skin_def *def, rp_skin **out)
     free(sand.list);
     free_bins(s);
     s->wall = NULL;
+    s->face = NULL;
     if (result != RP_OK) {
         rp_skin_close(s);
         return result;

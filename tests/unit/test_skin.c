@@ -159,6 +159,31 @@ static void water_at_walls_is_flat(void)
     drop(&p);
 }
 
+// The corner of a box: water goes on into it. Fails when faces, or images of images, are missing.
+static void water_leaves_no_gap_at_faces(void)
+{
+    const double lower[3] = {0.0, 0.0, 0.0}, upper[3] = {0.6, 0.4, 0.4};
+    pool p = fill(0.05, lower, upper, everywhere);
+    const rp_skin_face face[] = {
+        {{{-1, 0, 2}, {2, 0, 2}, {2, 0, -2}}}, // a floor, which faces up
+        {{{-1, 0, 2}, {2, 0, -2}, {-1, 0, -2}}},
+        {{{0, -1, 2}, {0, -1, -2}, {0, 2, -2}}}, // and a wall, which faces along x
+        {{{0, -1, 2}, {0, 2, -2}, {0, 2, 2}}},
+    };
+    rp_skin_def def = def_of(&p);
+    def.face = face;
+    def.faces = 4;
+    rp_surface s = surface_of(&def);
+    for (int64_t i = 0; i < s.vertices; i++) {
+        const float *x = s.vertex[i];
+        // but for what lies behind them, and the far ends
+        CHECK(x[0] < -0.02f || x[1] < -0.02f || x[0] > 0.5f || x[1] > 0.3f || x[2] < 0.1f ||
+              x[2] > 0.3f);
+    }
+    rp_surface_free(&s);
+    drop(&p);
+}
+
 static void a_lone_drop_is_there(void)
 {
     double point[1][3] = {{3.0, 4.0, 5.0}};
@@ -228,5 +253,6 @@ static void nonsense_is_refused_and_nobody_has_no_surface(void)
 }
 
 TEST_MAIN(TEST(a_ball_of_water_has_its_volume_and_is_closed), TEST(water_at_walls_is_flat),
-          TEST(a_lone_drop_is_there), TEST(sand_in_water_is_as_wet_as_it_is),
-          TEST(threads_change_nothing), TEST(nonsense_is_refused_and_nobody_has_no_surface))
+          TEST(water_leaves_no_gap_at_faces), TEST(a_lone_drop_is_there),
+          TEST(sand_in_water_is_as_wet_as_it_is), TEST(threads_change_nothing),
+          TEST(nonsense_is_refused_and_nobody_has_no_surface))
