@@ -182,8 +182,9 @@ static void other_transfers_orders_gradients_and_periods_have_the_same_bits_too(
                                 {2, RP_DOUBLE, 3, RP_APIC, 64, RP_GRADIENT_SPLINE},
                                 {2, RP_DOUBLE, 2, RP_APIC, 0, RP_GRADIENT_AFFINE},
                                 {3, RP_SINGLE, 2, RP_APIC, 0, RP_GRADIENT_AFFINE},
-                                {3, RP_SINGLE, 2, RP_STEADY, 0, RP_GRADIENT_SPLINE}};
-    for (int i = 0; i < 6; i++) {
+                                {3, RP_SINGLE, 2, RP_STEADY, 0, RP_GRADIENT_SPLINE},
+                                {2, RP_SINGLE, 2, RP_STEADY, 0, RP_GRADIENT_AFFINE}};
+    for (int i = 0; i < 7; i++) {
         CHECK_HELPER(compare(&variants[i], NULL));
     }
 }
