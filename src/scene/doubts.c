@@ -444,7 +444,7 @@ static void doubt_wall(const rp_scene *scene, const scene_call *collider)
         if (a != scene->up && fabs(n[a]) > 0.999 * size && at - floor(at) > 0.02) {
             rp_call_warn(scene, collider, "shape",
                          "a smooth wall between nodes stirs the water that it holds; put it onto "
-                         "one, such as %c = %.17g, or make the scene periodic there",
+                         "one, such as %c = %.12g, or make the scene periodic there",
                          "xyz"[a], sign * round(at) * dx);
         }
     }
