@@ -41,6 +41,7 @@ static const option bench_options[] = {
      .words = "initial collapsed spray touching apart kubbs bed"},
     {.name = "--fields", .help = "... with a velocity field for each of the blocks"},
     {.name = "--contact", .help = "... that feel each other"},
+    {.name = "--surface", .help = "... on a floor that acts at its surface"},
     {.name = "--rigid", .help = "... with a rigid ball in the bed"},
     {.name = "--scene", .value = "NAME", .help = "one case: this scene after a quarter second"},
     {.name = "--threads", .value = "N", .help = "... on this many threads (1)"},
@@ -185,6 +186,7 @@ static int plan_one(const args *a, plan *p, int repeats)
     c.isa = args_value(a, "--isa");
     c.scene = args_value(a, "--scene");
     c.rigid = args_has(a, "--rigid");
+    c.surface = args_has(a, "--surface");
     c.contact = args_has(a, "--contact");
     c.fields = c.contact || args_has(a, "--fields");
     if (gradient != NULL && strcmp(gradient, "spline") != 0 && strcmp(gradient, "affine") != 0) {

@@ -56,6 +56,27 @@ static rp_result heap_room(heap *h, int64_t count)
 
 enum { BLOCKS = 98, BLOCK_SIDE = 9 }; // particles along an edge
 
+static rp_result act_at_surface(rp_world_def *def)
+{
+    const rp_method_info *method;
+    const rp_result result = rp_method_named("explicit", &method);
+    if (result != RP_OK) {
+        return result;
+    }
+    rp_properties_reset(method->option, method->options, def->option);
+    for (int i = 0; i < method->options; i++) {
+        for (int k = 0; strcmp(method->option[i].name, "contact_at") == 0 &&
+                        method->option[i].choices[k] != NULL;
+             k++) {
+            if (strcmp(method->option[i].choices[k], "surface") == 0) {
+                rp_property_set(&method->option[i], def->option, k);
+            }
+        }
+    }
+    def->options = true;
+    return RP_OK;
+}
+
 static rp_result empty_world(const bench_case *c, double dx, rp_world **world, rp_material *sand)
 {
     rp_world_def def = rp_default_world_def();
@@ -70,7 +91,8 @@ static rp_result empty_world(const bench_case *c, double dx, rp_world **world, r
     def.precision = c->precision;
     def.threads = c->threads;
     def.isa = c->isa;
-    rp_result result = rp_world_create(&def, world);
+    rp_result result = c->surface ? act_at_surface(&def) : RP_OK;
+    result = result != RP_OK ? result : rp_world_create(&def, world);
     result = result != RP_OK ? result : rp_world_add_material(*world, &material, sand);
     return result != RP_OK ? result : rp_world_add_plane(*world, &ground);
 }

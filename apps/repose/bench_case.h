@@ -33,6 +33,7 @@ typedef struct bench_case {
     int repeats;
     bool fields;  // each of the blocks has a velocity field of its own
     bool contact; // ... and feels the others
+    bool surface; // colliders act at their surface, not at nodes
     bool rigid;   // a ball of ten cells lies in the bed
 } bench_case;
 

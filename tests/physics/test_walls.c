@@ -507,6 +507,10 @@ static void bits_depend_neither_on_threads_nor_on_a_restart(void)
 {
     check_bits(2, "");
     check_bits(2, "velocity = {0.1, 0.05, 0}, spin = { rate = 20 }");
+    if (check_long()) {
+        check_bits(3, "");
+        check_bits(3, "velocity = {0.1, 0.05, 0.02}, spin = { rate = 20 }");
+    }
 }
 
 // Catches what cannot be done and is done in silence.
