@@ -7,12 +7,12 @@
 // Weights sum to one and slopes to nothing, so node 1 needs no weight and no slope where the other
 // nodes of an axis are told from it, and two or three terms are left of three or four:
 //
-//   sum_n w_n u_n = u_1 + sum_(n != 1) w_n (u_n - u_1),   sum_n d_n u_n = sum_(n != 1) d_n (u_n -
-//   u_1)
+//   sum_n w_n u_n = u_1 + sum_(n != 1) w_n (u_n - u_1)
+//   sum_n d_n u_n =       sum_(n != 1) d_n (u_n - u_1)
 //
 // The rows of a cell are told so once for all its particles, along both outer axes; what particles
-// give back is summed in that form and told as numbers of nodes when the cell is left. A velocity
-// that is the same everywhere has no gradient, to the last bit. Affine gradients have other slopes.
+// give back is summed in that form and told as numbers of nodes when the cell is left. Affine
+// gradients have other slopes, and are the same otherwise.
 //
 // Linear splines, whose gradients jump within a cell, have no such steps.
 #include "base/result.h"

@@ -31,7 +31,7 @@ static const rp_property option[] = {
     {"krylov", RP_PROPERTY_NUMBER, .low = 1.0, .high = 1e5, .otherwise = "150", AT(krylov),
      .sentence = "Iterations of GMRES after which the best answer there is counts."},
     {"krylov_tolerance", RP_PROPERTY_NUMBER, .low = 0.0, .high = 1.0, .above_low = true, .below_high = true,
-     .otherwise = "0.1", AT(krylov_tolerance),
+     .otherwise = "0.05", AT(krylov_tolerance),
      .sentence = "Share of the residual that each linear system may leave."},
 };
 // clang-format on
@@ -44,6 +44,8 @@ typedef struct memory {
     double gradient; // [1/s]
     double allowed;  // the longest step after one that failed; 0: any [s]
     double rejected; // tries since the start
+    double pushed;   // the last step began with the push
+    double missed;   // what was missing at its beginning, of what counts as one; 0: no step yet
 } memory;
 
 typedef struct implicit_state {
@@ -237,21 +239,28 @@ static bool begin_with(work *w, double share)
     return known;
 }
 
-// What rests begins as it was, what falls begins with the push: by where less is missing. Contact
-// begins with what the push would break.
-static bool begin(work *w)
+// What rests begins as it was, what falls begins with the push: by where less is missing. It is
+// looked for now and then, and whenever more is missing than at the last beginning. Contact begins
+// with what the push would break.
+static bool begin(work *w, memory *m)
 {
+    enum { LOOK_EVERY = 16 };
     rp_system *s = &w->system;
     for (int64_t k = 0; k < s->length; k++) {
         w->v[k] = s->before[k] + s->dt * s->push[k];
     }
     rp_holds_begin(&w->holds, s, w->v);
-    const bool rests = begin_with(w, 0.0);
-    const double size = w->size;
-    if (rests && size <= 0.5 * w->scale) {
-        return true;
+    const double likely = m->pushed;
+    bool known = begin_with(w, likely);
+    const double size = w->size, share = size / w->scale;
+    const bool usual = s->step->time.step % LOOK_EVERY != 0 && share <= 1.5 * m->missed;
+    if (!(known && (share <= 0.5 || usual))) {
+        const bool other = begin_with(w, 1.0 - likely) && w->size <= size;
+        m->pushed = other ? 1.0 - likely : likely;
+        known = other || begin_with(w, likely);
     }
-    return (begin_with(w, 1.0) && w->size <= size) || begin_with(w, 0.0);
+    m->missed = w->scale > 0.0 ? w->size / w->scale : 0.0;
+    return known;
 }
 
 // Contact, by the velocities there are. @return whether what is missing is known
@@ -335,7 +344,7 @@ static rp_result newton(work *w, implicit_state *state, bool *solved)
     w->size = INFINITY;
     w->reason = "particles would be turned inside out";
     w->scale = find_scale(w);
-    if (!begin(w)) {
+    if (!begin(w, &state->memory)) {
         return RP_OK;
     }
     w->scale = w->scale > 0.0 ? w->scale : w->size;
@@ -366,7 +375,7 @@ static rp_result newton(work *w, implicit_state *state, bool *solved)
         const rp_krylov_job job = {.length = s->length,
                                    .matrix = {apply, w},
                                    .tolerance = o->krylov_tolerance,
-                                   .absolute = 0.3 * enough,
+                                   .absolute = 0.6 * enough,
                                    .most = (int)o->krylov,
                                    .restart = 60,
                                    .threads = s->step->threads};
