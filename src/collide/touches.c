@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-// A node that lies on a wall up to rounding is on the wall, so that a floor on a grid line acts
-// there.
-static const double ON_WALL = 1e-9; // [cells]
+// A node that lies on a wall but for rounding is on the wall, so that a floor on a grid line acts
+// there, be it that dx was written with seven digits.
+static const double ON_WALL = 1e-6; // [cells]
 
 // ---- which pages feel which colliders ----
 

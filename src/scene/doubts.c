@@ -441,7 +441,7 @@ static void doubt_wall(const rp_scene *scene, const scene_call *collider)
         // the outermost node that it acts at, seen from the water, may lie a little behind it, but
         // not before it by more than rounding: then it would be the next one
         const double sign = n[a] > 0.0 ? 1.0 : -1.0, at = sign * point[a] / dx + 1e-9;
-        if (a != scene->up && fabs(n[a]) > 0.999 * size && at - floor(at) > 0.02) {
+        if (a != scene->up && fabs(n[a]) > 0.999 * size && at - floor(at + 1e-6) > 0.02) {
             rp_call_warn(scene, collider, "shape",
                          "a smooth wall between nodes stirs the water that it holds; put it onto "
                          "one, such as %c = %.12g, or make the scene periodic there",
