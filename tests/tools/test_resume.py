@@ -209,7 +209,8 @@ class Case:
 
     def stats(self, out):
         with open(f"{out}/stats.csv", encoding="utf-8") as file:
-            wall = ("sort_s", "p2g_s", "grid_s", "solve_s", "g2p_s", "write_s", "hold_s")
+            wall = ("sort_s", "p2g_s", "grid_s", "solve_s", "balance_s", "product_s", "krylov_s", "g2p_s",
+                    "write_s", "hold_s")
             return [{k: v for k, v in row.items() if k not in wall} for row in csv.DictReader(file)]
 
 

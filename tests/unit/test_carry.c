@@ -17,6 +17,7 @@
 #include "random.h"
 #include "test_set.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -622,6 +623,22 @@ static bool same_column(const test_bed *a, const test_bed *b, rp_column_id c)
     return bytes > 0 && memcmp(x->buffer.data, y->buffer.data, bytes) == 0;
 }
 
+// The numbers of a column are those of the other bed, up to some roundings of the largest.
+static bool near_column(const test_bed *a, const test_bed *b, rp_column_id c)
+{
+    static const double ROUNDINGS = 64.0;
+    const rp_column *x = &a->set[0].column[c], *y = &b->set[0].column[c];
+    double largest = 0.0, off = 0.0;
+    for (rp_local i = 0; i < a->set[0].slots * x->comps; i++) {
+        const double one = test_bed_get(a, x->buffer.data, i);
+        const double two = test_bed_get(b, y->buffer.data, i);
+        largest = fmax(largest, fabs(one));
+        off = fmax(off, fabs(one - two));
+    }
+    const double rounding = a->layout.precision == RP_SINGLE ? FLT_EPSILON : DBL_EPSILON;
+    return largest > 0.0 && off <= ROUNDINGS * rounding * largest;
+}
+
 // Gather by quantities, then move and update: numbers within the bounds of both gathers. And with
 // the very numbers that G2P gathered, move and update give its bits.
 static void split_g2p(const rp_kernels *k)
@@ -734,7 +751,8 @@ static void number_page(void *ctx, int64_t page, int thread)
 }
 
 // Forces alone are those that carry scatters; a channel with twice the velocities and masses, and
-// half of all that is gathered there, gives the bits of G2P; one number is what gather finds.
+// half of all that is gathered there, gives the bits of G2P, but for what comes of slopes, which
+// are gathered about the middle of a cell there; one number is what gather finds.
 static void through_others(const rp_kernels *k)
 {
     test_bed bed, other;
@@ -774,15 +792,19 @@ static void through_others(const rp_kernels *k)
             test_bed_put(&bed, to, n, 2.0 * test_bed_get(&bed, from, n));
         }
     }
+    // so short that laws do not make much of roundings
+    bed.job[0].dt = other.job[0].dt = 0.01 * bed.layout.h;
     bed.job[0].flow_channel = RP_CH_OWN;
     const rp_page_report one = test_bed_g2p(&bed, 0), two = test_bed_g2p(&other, 0);
     for (int c = 0; c < RP_COL_COUNT; c++) {
         if (rp_set_has(&bed.set[0], (rp_column_id)c)) {
             check_context("column %d", c);
-            CHECK(same_column(&bed, &other, (rp_column_id)c));
+            CHECK(c == RP_COL_STRAIN ? near_column(&bed, &other, RP_COL_STRAIN)
+                                     : same_column(&bed, &other, (rp_column_id)c));
         }
     }
-    CHECK(one.gradient2 == two.gradient2 && one.speed2 == two.speed2 && !one.bad);
+    CHECK_NEAR(one.gradient2, two.gradient2, 1e-4 * two.gradient2);
+    CHECK(one.speed2 == two.speed2 && !one.bad);
     test_bed_free(&other);
     test_bed_free(&bed);
 
