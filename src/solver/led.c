@@ -57,7 +57,7 @@ rp_result rp_led_begin(rp_led *led, const rp_step *step)
         }
     }
     RP_TRY(rp_rigids_gather(&led->rigids, step->company, step->collider, step->colliders, body,
-                            step->dt, step->grid->layout.dim, step->set->allocator));
+                            step->dt, step->grid->layout.dim, step->grid->allocator));
     rp_rigids_warm(&led->rigids);
     for (int c = 0; c < step->colliders; c++) {
         note(&body[c], led->alone[c]);

@@ -290,6 +290,38 @@ static void the_last_of_many_bodies_is_like_the_first(void)
     rp_world_destroy(world);
 }
 
+// A disc falls on the floor where there is no sand, by each method that has bodies.
+static void bodies_meet_where_there_is_no_sand(void)
+{
+    static const char *const methods[3] = {"explicit", "nonsmooth", "sph"};
+    for (int i = 0; i < 3; i++) {
+        rp_world_def def = rp_default_world_def();
+        rp_plane_def floor = rp_default_plane_def();
+        rp_world *world;
+        def.method = methods[i];
+        def.dimension = 2;
+        def.dx = 0.05;
+        def.fps = 25.0;
+        def.threads = 1;
+        CHECK_OK(rp_world_create(&def, &world));
+        floor.contact = RP_SEPARATE;
+        CHECK_OK(rp_world_add_plane(world, &floor));
+        rp_rigid_def disc = rp_default_rigid_def();
+        const double center[3] = {0.5, 0.2, 0.0};
+        CHECK_OK(rp_shape_sphere(center, 0.1, (rp_shape **)&disc.shape));
+        disc.density = 1000.0;
+        CHECK_OK(rp_world_add_rigid(world, &disc, NULL));
+        rp_shape_release((rp_shape *)disc.shape);
+        CHECK_HELPER(run(world, 15));
+        rp_rigid_state s;
+        rp_world_rigid(world, 0, &s);
+        check_context("method %s", methods[i]);
+        CHECK_NEAR(s.pose.position[1], 0.1, 1e-4);
+        CHECK_NEAR(s.force[1], s.mass * g, 1e-3 * s.mass * g);
+        rp_world_destroy(world);
+    }
+}
+
 // How a tower is built: each brick is turned against the one below, or falls on it.
 typedef struct tower {
     double turn;   // [rad]
@@ -734,4 +766,4 @@ TEST_MAIN(TEST(a_rod_on_a_hinge_swings), TEST(motors_ends_and_fixed_joints_hold)
           TEST(a_joint_goes_on_where_it_was_saved), TEST(thin_bodies_lie_on_the_floor),
           TEST(what_is_too_thin_to_touch_anything_is_refused),
           TEST(bodies_that_start_in_each_other_are_refused),
-          TEST(the_last_of_many_bodies_is_like_the_first))
+          TEST(the_last_of_many_bodies_is_like_the_first), TEST(bodies_meet_where_there_is_no_sand))

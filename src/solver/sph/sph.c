@@ -469,6 +469,16 @@ static void note_miss(sph_state *s, const rp_step *step, const rp_sph_report *re
     s->record.missed += 1.0;
 }
 
+// Bodies where there is no sand.
+static rp_result meet_alone(const rp_step *step)
+{
+    rp_led led;
+    RP_TRY(rp_led_find(&led, step));
+    RP_TRY(rp_led_begin(&led, step));
+    rp_led_meet(&led);
+    return RP_OK;
+}
+
 static rp_result sph_step(void *state, rp_step *step)
 {
     sph_state *s = state;
@@ -477,7 +487,7 @@ static rp_result sph_step(void *state, rp_step *step)
     RP_TRY(sph_prepare(state, step));
     rp_stage_done(step, SORT, &since);
     if (step->species_count == 0) {
-        return RP_OK;
+        return meet_alone(step);
     }
 
     rp_set *set = step->set;
