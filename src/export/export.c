@@ -94,6 +94,17 @@ static rp_result check_def(const rp_export_def *def)
     return RP_OK;
 }
 
+static rp_result check_water(const rp_job *job)
+{
+    bool any = !job->def->surface;
+    for (int i = 0; i < job->info.materials; i++) {
+        any = any || rp_record_material(job->record, i)->kind == RP_WATER;
+    }
+    return any ? RP_OK
+               : rp_fail(RP_ERR_ARGUMENT, "export.surface: %s has no water (material.water)",
+                         job->folder);
+}
+
 static rp_result list_frames(rp_job *job)
 {
     char path[RP_JOB_PATH];
@@ -161,7 +172,8 @@ rp_result rp_export(const char *folder, const rp_export_def *def, const char *ou
     rp_record_get_info(job.record, &job.info);
     job.z_up = (def->up != 0 ? def->up : job.info.up) == 2;
     job.turn = (job.z_up ? 2 : 1) - job.info.up;
-    rp_result result = list_frames(&job);
+    rp_result result = check_water(&job);
+    result = result == RP_OK ? list_frames(&job) : result;
     const bool made = result == RP_OK && mkdir(out, 0777) == 0;
     if (result == RP_OK && !made && errno != EEXIST) {
         result = rp_file_cannot("make", out, errno);

@@ -207,7 +207,18 @@ static void tell_gap(const view *v, int collider, const passage *p)
            p->spot.x[2]);
 }
 
-// The narrowest passages from many places, looked at more closely; one is told per collider.
+static bool is_free(const rp_world *world, int collider)
+{
+    for (int i = 0; i < world->rigids; i++) {
+        if (world->rigid[i].collider == collider) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The narrowest passages from many places, looked at more closely; one is told per collider. Free
+// bodies start beside each other, and are elsewhere soon.
 static void look_at_gaps(view *v, int collider, passage *found, int count)
 {
     passage worst = {.width = NARROW * v->h};
@@ -220,7 +231,7 @@ static void look_at_gaps(view *v, int collider, passage *found, int count)
         }
         // of two colliders, the first one tells
         if (found[i].width >= TOUCH * v->h && found[i].width < worst.width &&
-            found[i].other >= collider) {
+            found[i].other >= collider && !is_free(v->world, found[i].other)) {
             worst = found[i];
         }
     }
@@ -327,7 +338,7 @@ static void look_at_collider(view *v, int collider, int samples)
                    c->name, v->parted, 100.0 * thin / spots, where, s.deep / v->parted);
         }
     }
-    look_at_gaps(v, collider, kept, count);
+    look_at_gaps(v, collider, kept, is_free(v->world, collider) ? 0 : count);
 }
 
 // ---- particles ----

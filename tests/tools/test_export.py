@@ -512,6 +512,7 @@ class Exports(unittest.TestCase):
             if frame == 0:
                 self.near([sum(v[k] for v in vertices) / len(vertices) for k in ("vx", "vy", "vz")], [0, 0, 0.5], 1e-3)
         self.assertIn("--surface", self.repose("export", "drop", "--to", "csv", "--surface", status=2))
+        self.assertIn("has no water", self.repose("export", "out", "--to", "ply", "--surface", "-o", "dry", status=2))
 
     def chips(self):
         """The run, once; its folder, and particles of the last frame with the names of their bodies."""

@@ -67,6 +67,11 @@ static void what_is_fine_is_not_told(void)
         START "particles { material = material.sand {}, shape = box { min = {-1,-1,-1}, max = "
               "{1,0,1} } }\n"
               "collider { shape = invert(box { min = {-1,-1,-1}, max = {1,1,1} }) }\n",
+        // free bodies beside each other and above the ground are elsewhere soon
+        START HEAP GROUND
+        "collider { shape = box { min = {3,0,-1}, max = {4,2,1} } }\n"
+        "rigid { density = 500, shape = box { min = {4.12,0.1,-1}, max = {5,2,1} } }\n"
+        "rigid { density = 500, shape = box { min = {5.12,0.1,-1}, max = {6,2,1} } }\n",
         // nothing pulls, so nothing falls
         "scene { dx = 0.1, frames = 1, gravity = {0,0,0} }\n" HEAP,
         // the domain, space that comes round and a sink end a fall
