@@ -39,6 +39,13 @@ static bool is_pool(const rp_render *render, const rp_reading *r, int species)
            strcmp(name, "water") == 0;
 }
 
+// Marks without mass: among grains they are out of sight.
+static bool is_glue(const rp_render *render, const rp_reading *r, int species)
+{
+    const char *name = rp_reader_species(r->reader, species);
+    return render->quantity.kind == RP_QUANTITY_GRAINS && name != NULL && strcmp(name, "glue") == 0;
+}
+
 static bool has_pool(const rp_render *render, const rp_reading *r)
 {
     for (int i = 0; rp_reader_species(r->reader, i) != NULL; i++) {
@@ -66,6 +73,9 @@ static rp_result read_crowd(const rp_render *render, rp_reading *r, rp_crowd *cr
     for (int64_t left; (left = r->info->particles - b->next) > 0;) {
         RP_TRY(rp_reading_at(render, r, b->next, left < RP_BATCH ? left : RP_BATCH));
         for (int64_t i = 0; i < b->count; i++) {
+            if (is_glue(render, r, b->species[i])) {
+                continue;
+            }
             if (water->room > 0 && is_pool(render, r, b->species[i])) {
                 take_color(render, b->material[i], water);
                 rp_pool_add(water, b->position[i], crowd->velocity != NULL ? b->velocity[i] : NULL,

@@ -422,6 +422,18 @@ collider { shape = half_space { point = {0, 0, 0}, normal = {0, 1, 0} } }
         # and goes on: the scene of the folder counts
         self.repose("run", "-o", "tinted", "--resume", "--frames", "2", "--quiet")
 
+    def test_glue_is_not_among_grains(self):
+        with open(self.at("glued.lua"), "w") as file:
+            file.write("scene { dx = 0.04, fps = 1000, frames = 1, gravity = {0, 0, 0} }\n"
+                       "particles { material = material.elastic { color = {0.1, 0.1, 0.9} }, body = 'cut',\n"
+                       "shape = box { min = {-0.2, 0, -0.2}, max = {0.2, 0.4, 0.2} } }\n"
+                       "fracture { body = 'cut', by = voronoi { count = 40 }, strength = 1e6 }\n")
+        self.repose("run", "glued.lua", "-o", "glued", "--quiet")
+        def yellow(r, g, b): return r > 1.6 * b and g > 1.2 * b and r > 60
+        self.assertGreater(share(self.picture("glued.png", run="glued"), blue), 0.15)
+        self.assertEqual(share(self.picture("glued.png", run="glued"), yellow), 0)
+        self.assertGreater(share(self.picture("held.png", "--color", "strength", "--no-legend", run="glued"), yellow), 0.005)
+
     def test_a_signal_ends_a_picture(self):
         for number in signal.SIGINT, signal.SIGTERM:
             process = self.start("render", "solid", "-o", "long.png", "--samples", "65536")
