@@ -32,7 +32,7 @@ typedef struct rp_skin_crowd {
 typedef struct rp_skin_def {
     rp_skin_crowd water, sand; ///< sand hides what is between its grains
     double spacing;            ///< of water's particles where they are dense [m]
-    double voxel;              ///< of the grid that it is made on [m]; 0: 0.75 spacings
+    double voxel;              ///< of the grid that it is made on, 0.3 to 1 spacings [m]; 0: 0.75
     bool flat;                 ///< a 2D world: a slab, two spacings thick
     const rp_skin_wall *wall;
     int walls;

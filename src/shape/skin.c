@@ -544,9 +544,9 @@ static rp_result check_def(const rp_skin_def *def)
         return rp_fail(RP_ERR_ARGUMENT, "skin.spacing: want a positive number, got %g",
                        def->spacing);
     }
-    // finer than that, bricks are many and nothing is seen of it
-    if (def->voxel != 0.0 && !(def->voxel >= 0.2 * def->spacing && def->voxel <= def->spacing)) {
-        return rp_fail(RP_ERR_ARGUMENT, "skin.voxel: want 0.2 to 1 spacings (%g m), got %g",
+    // finer than that, a particle would reach past the next brick, and nothing is seen of it
+    if (def->voxel != 0.0 && !(def->voxel >= 0.3 * def->spacing && def->voxel <= def->spacing)) {
+        return rp_fail(RP_ERR_ARGUMENT, "skin.voxel: want 0.3 to 1 spacings (%g m), got %g",
                        def->spacing, def->voxel);
     }
     return RP_OK;

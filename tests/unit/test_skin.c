@@ -242,7 +242,7 @@ static void nonsense_is_refused_and_nobody_has_no_surface(void)
     rp_skin_def def = rp_default_skin_def();
     CHECK_ERROR(rp_skin_open(&def, &skin), RP_ERR_ARGUMENT, "skin.spacing");
     def.spacing = 1.0;
-    def.voxel = 1e-3;
+    def.voxel = 0.25; // particles reach 8.8 of them, bricks have 8
     CHECK_ERROR(rp_skin_open(&def, &skin), RP_ERR_ARGUMENT, "skin.voxel");
     def.voxel = 0.0;
     rp_surface s = surface_of(&def);
