@@ -25,7 +25,8 @@ void rp_walls_free(rp_walls *walls, const rp_allocator *a)
 static wall_slot *wall_at(const rp_walls *walls, uint64_t key, int collider)
 {
     wall_slot *table = walls->table.data;
-    size_t i = (size_t)rp_mix64(key * RP_COLLIDER_LIMIT + (uint64_t)collider) & (walls->table_size - 1);
+    size_t i =
+        (size_t)rp_mix64(key * RP_COLLIDER_LIMIT + (uint64_t)collider) & (walls->table_size - 1);
     while (table[i].entry >= 0 && (table[i].key != key || table[i].collider != collider)) {
         i = (i + 1) & (walls->table_size - 1);
     }
