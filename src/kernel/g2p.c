@@ -310,16 +310,22 @@ RP_INLINE vec fit(vec moment, vec away, vec value, real per_cell)
     return vfma(away, value, moment) * (SPLINE_INERTIA_INVERSE * per_cell);
 }
 
-// The gradient is another when what is around has moved: the last term of theory (14a).
+// The gradient is another when what is around has moved: the last term of theory (14a). What comes
+// together does not do so ever faster: a lone grain, which nothing stops, would in finite time.
 RP_INLINE void turn_affine(const real increment[DIM * DIM][RP_LANES], int l, real per_second,
                            vec affine[DIM][DIM])
 {
-    vec square[DIM][DIM];
+    vec square[DIM][DIM], together = vset(0);
+    UNROLL(3) for (int i = 0; i < DIM; i++)
+    {
+        together = together - vload(&increment[i * DIM + i][l]);
+    }
+    together = vmax(together, vset(0));
     UNROLL(3) for (int i = 0; i < DIM; i++)
     {
         UNROLL(3) for (int j = 0; j < DIM; j++)
         {
-            square[i][j] = vset(0);
+            square[i][j] = together * vload(&increment[i * DIM + j][l]);
             UNROLL(3) for (int k = 0; k < DIM; k++)
             {
                 square[i][j] = vfma(vload(&increment[i * DIM + k][l]),

@@ -1163,6 +1163,11 @@ static void steady_blend(const rp_kernels *k)
             mpm_g2p(&was, &slow[p], &d);
             const double speed = g.speed + d.speed, s = share[i];
             const double(*L)[3] = (const double(*)[3])g.grad;
+            double together = 0.0;
+            for (int a = 0; a < k->dim; a++) {
+                together -= L[a][a];
+            }
+            together = fmax(together, 0.0);
             for (int a = 0; a < k->dim; a++) {
                 const double cells = g.v[a] * def.dt / def.h;
                 const double bound =
@@ -1171,7 +1176,9 @@ static void steady_blend(const rp_kernels *k)
                 CHECK_NEAR((double)(moved[p].x[a] - slow[p].x[a]), cells,
                            bound * def.dt / def.h + move_bound(&bed, fabs(cells)));
                 for (int b = 0; b < k->dim; b++) {
-                    double square = 0.0, size = fabs(slow[p].C[a][b]);
+                    double square = 0.5 * def.dt * together * (L[a][b] + L[b][a]);
+                    double size = fabs(slow[p].C[a][b]) +
+                                  2.0 * def.dt * together * (fabs(L[a][b]) + fabs(L[b][a]));
                     for (int c = 0; c < k->dim; c++) {
                         square += 0.5 * def.dt * (L[a][c] * L[c][b] + L[b][c] * L[c][a]);
                         size += def.dt * (fabs(L[a][c]) + fabs(L[b][c])) *
