@@ -64,11 +64,12 @@ typedef enum rp_run_answer {
 } rp_run_answer;
 
 typedef struct rp_run_def {
-    rp_world *world;     ///< filled for a new run; to be restored, so best empty, for a resumed one
-    int64_t frames;      ///< run to the end of this one
-    double settle;       ///< seconds of rp_world_settle() before the first frame of a new run
-    /// Stop as diverged when particles have so many times the energy that they had and that gravity,
-    /// emitters, colliders and bodies brought in; twice as much is a warning. 0: never, and no word
+    rp_world *world; ///< filled for a new run; to be restored, so best empty, for a resumed one
+    int64_t frames;  ///< run to the end of this one
+    double settle;   ///< seconds of rp_world_settle() before the first frame of a new run
+    /// Stop as diverged when particles have so many times the energy that they had and that
+    /// gravity, emitters, colliders and bodies brought in; twice as much is a warning. 0: never,
+    /// and no word
     double energy_limit;
     double save_seconds; ///< wall-clock time between states in mid-frame; 0: none
     bool latest;         ///< only the newest two frames keep all that a restart needs

@@ -20,8 +20,7 @@
 // Everything that a run writes, besides its frames.
 static const char *const RUN_FILES[] = {
     "run.json",   "scene.lua",    "scene.resolved.json", "run.log",   "stats.csv",   "forces.csv",
-    "bodies.csv", "contacts.csv", "probes.csv",          "state.hdf", "failure.hdf",
-    "cracks.csv",
+    "bodies.csv", "contacts.csv", "probes.csv",          "state.hdf", "failure.hdf", "cracks.csv",
 };
 static const char SERIES[] = "frames/frame.hdf.series";
 enum { RUN_FILE_COUNT = sizeof RUN_FILES / sizeof RUN_FILES[0] };

@@ -86,7 +86,7 @@ struct rp_scene {
     int fields;              // velocity fields of all of them
     struct scene_fracture *fracture; // bodies that break
     int fractures;
-    rp_places *places;       // from a planned world to the one that runs
+    rp_places *places; // from a planned world to the one that runs
 };
 
 // Values by name. Asking for a key that the word does not have, or for another kind than the value

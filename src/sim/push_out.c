@@ -111,7 +111,8 @@ static void search_page(void *context, int64_t index, int thread)
     memset(s->sunk + page->first / RP_LANES, 0,
            (size_t)((page->count + RP_LANES - 1) / RP_LANES) * sizeof *s->sunk);
     for (int c = 0; c < s->world->colliders; c++) {
-        if (s->world->collider[c].permeable || !(s->all || s->world->collider[c].thin) || !is_near(s->world, c, page)) {
+        if (s->world->collider[c].permeable || !(s->all || s->world->collider[c].thin) ||
+            !is_near(s->world, c, page)) {
             continue;
         }
         cubes near;

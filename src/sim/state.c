@@ -446,7 +446,8 @@ static rp_result check_pages(const rp_world *world, const rp_state_part *part)
         const rp_state_page *r = &part->page[p];
         bool good = r->first % RP_LANES == 0 && r->first >= end && r->count > 0 &&
                     (int64_t)r->first + r->count <= h->slots && r->field >= 0 &&
-                    r->field < rp_world_fields(world) && (world->def.dimension == 3 || r->block[2] == 0);
+                    r->field < rp_world_fields(world) &&
+                    (world->def.dimension == 3 || r->block[2] == 0);
         for (int a = 0; a < 3; a++) {
             good = good && r->block[a] > -RP_BLOCK_LIMIT && r->block[a] < RP_BLOCK_LIMIT - 1;
         }
