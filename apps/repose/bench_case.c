@@ -244,6 +244,18 @@ static rp_result blocks(const bench_case *c, rp_world **world)
     return result != RP_OK ? result : run_to(*world, 0.0, 3);
 }
 
+rp_result bench_world(const char *text, int threads, rp_scene **scene, rp_world **world)
+{
+    rp_scene_def def = rp_default_scene_def();
+    rp_scene_world_def with = rp_default_scene_world_def();
+    def.path = "bench";
+    def.text = text;
+    def.text_size = strlen(text);
+    with.threads = threads;
+    const rp_result result = rp_scene_load(&def, scene);
+    return result != RP_OK ? result : rp_scene_create_world(*scene, &with, world);
+}
+
 // A scene of the gallery after some time. Precision and order are its own.
 static rp_result scene_at(const char *name, rp_scene_param *param, int params, int threads,
                           double time, rp_scene **scene, rp_world **world)

@@ -54,6 +54,9 @@ typedef struct bench_result {
     const char *isa;
 } bench_result;
 
+// A world of a scene's text. @param[out] scene, world to be freed, also when it fails; NULL before
+rp_result bench_world(const char *text, int threads, rp_scene **scene, rp_world **world);
+
 // How long pictures take: printed.
 void bench_render(void);
 // Rigid grains beside sand6: printed.

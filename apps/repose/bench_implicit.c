@@ -33,17 +33,10 @@ static rp_result time_steps(const char *method, const char *order, const char *g
     char scene_text[sizeof text + 128];
     snprintf(scene_text, sizeof scene_text, text, 0.01 * cbrt(particles / 16.0), method, dt, order,
              gradient);
-    rp_scene_def def = rp_default_scene_def();
-    def.path = "bench";
-    def.text = scene_text;
-    def.text_size = strlen(scene_text);
-    rp_scene_world_def with = rp_default_scene_world_def();
-    with.threads = 1;
     rp_scene *scene = NULL;
     rp_world *world = NULL;
     rp_stats stats = {0}, before = {0};
-    rp_result result = rp_scene_load(&def, &scene);
-    result = result != RP_OK ? result : rp_scene_create_world(scene, &with, &world);
+    rp_result result = bench_world(scene_text, 1, &scene, &world);
     result = result != RP_OK ? result : rp_world_step(world); // memory comes with the first
     *out = (spent){.steps = steps};
     if (result == RP_OK) {

@@ -40,16 +40,9 @@ static rp_result start(trial *t, int kind, double particles)
 {
     char scene_text[sizeof text + 64];
     snprintf(scene_text, sizeof scene_text, text, 0.025 * cbrt(2.0 * particles), kind);
-    rp_scene_def def = rp_default_scene_def();
-    def.path = "bench";
-    def.text = scene_text;
-    def.text_size = strlen(scene_text);
-    rp_scene_world_def with = rp_default_scene_world_def();
-    with.threads = 1;
     const size_t before = resident_memory();
     *t = (trial){.best = INFINITY};
-    rp_result result = rp_scene_load(&def, &t->scene);
-    result = result != RP_OK ? result : rp_scene_create_world(t->scene, &with, &t->world);
+    rp_result result = bench_world(scene_text, 1, &t->scene, &t->world);
     for (int i = 0; i < 8 && result == RP_OK; i++) {
         result = rp_world_step(t->world);
     }

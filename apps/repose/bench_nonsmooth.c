@@ -59,18 +59,11 @@ static rp_result time_case(const grains_case *c, const char *stress, double want
 {
     char text[2048];
     snprintf(text, sizeof text, c->text, stress);
-    rp_scene_def def = rp_default_scene_def();
-    def.path = c->name;
-    def.text = text;
-    def.text_size = strlen(text);
-    rp_scene_world_def with = rp_default_scene_world_def();
-    with.threads = 1;
     rp_scene *scene = NULL;
     rp_world *world = NULL;
     rp_stats stats = {0};
     const size_t before = resident_memory();
-    rp_result result = rp_scene_load(&def, &scene);
-    result = result != RP_OK ? result : rp_scene_create_world(scene, &with, &world);
+    rp_result result = bench_world(text, 1, &scene, &world);
     double sweeps = 0.0, most = 0.0;
     const double fma = limit_fma(1, 32), since = cpu_seconds();
     while (result == RP_OK && stats.frame < c->frames) {

@@ -12,9 +12,10 @@ static const double DAMP = 0.04, SOAKED = 0.25; // share of space: wet sand begi
 rp_result rp_pool_open(rp_pool *p, int64_t room, bool moving)
 {
     *p = (rp_pool){.room = (size_t)room};
-    p->point = malloc((p->room + 1) * sizeof *p->point);
-    p->volume = malloc((p->room + 1) * sizeof *p->volume);
-    p->velocity = moving ? malloc((p->room + 1) * sizeof *p->velocity) : NULL;
+    const bool fits = (uint64_t)room < PTRDIFF_MAX / sizeof *p->point;
+    p->point = fits ? malloc((p->room + 1) * sizeof *p->point) : NULL;
+    p->volume = fits ? malloc((p->room + 1) * sizeof *p->volume) : NULL;
+    p->velocity = fits && moving ? malloc((p->room + 1) * sizeof *p->velocity) : NULL;
     if (p->point == NULL || p->volume == NULL || (moving && p->velocity == NULL)) {
         rp_pool_free(p);
         return rp_fail(RP_ERR_MEMORY, "no memory for the %lld particles of a picture",

@@ -2,6 +2,8 @@
 
 #include "check.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -75,4 +77,34 @@ double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+test_run test_run_start(int threads, const char *format, ...)
+{
+    char text[4096];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    test_run run = {.scene = scene_of(text)};
+    rp_scene_world_def def = rp_default_scene_world_def();
+    def.threads = threads;
+    if (rp_scene_create_world(run.scene, &def, &run.world) != RP_OK) {
+        check_record(__FILE__, __LINE__, "no world: %s", rp_last_error());
+        abort();
+    }
+    return run;
+}
+
+void test_run_frames(const test_run *run, int frames)
+{
+    for (int i = 0; i < frames; i++) {
+        CHECK_OK(rp_world_run_frame(run->world));
+    }
+}
+
+void test_run_stop(test_run *run)
+{
+    rp_world_destroy(run->world);
+    rp_scene_free(run->scene);
 }

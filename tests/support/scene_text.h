@@ -17,3 +17,13 @@ rp_scene *scene_of(const char *text);
 // Loaded and counted. @param[out] particles may be NULL
 rp_result plan(const char *text, int64_t *particles);
 double now(void); // [s]
+
+// A scene and its world, for tests that step it.
+typedef struct test_run {
+    rp_scene *scene;
+    rp_world *world;
+} test_run;
+// The text is made as printf does. @param threads 0: as many as there are
+__attribute__((format(printf, 2, 3))) test_run test_run_start(int threads, const char *format, ...);
+void test_run_frames(const test_run *run, int frames);
+void test_run_stop(test_run *run);

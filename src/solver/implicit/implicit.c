@@ -240,8 +240,8 @@ static bool begin_with(work *w, double share)
 }
 
 // What rests begins as it was, what falls begins with the push: by where less is missing. It is
-// looked for now and then, and whenever more is missing than at the last beginning. Contact begins
-// with what the push would break.
+// looked for in every LOOK_EVERY-th step, and whenever more is missing than at the last beginning.
+// Contact begins with what the push would break.
 static bool begin(work *w, memory *m)
 {
     enum { LOOK_EVERY = 16 };
